@@ -27,13 +27,26 @@ void detail::throw_graph_released(const char* name) {
 
 void detail::link(const Tensor& out, Edge to) {
   take_saved_count();
-  NodePtr node(new ClosureNode("AliasBackward0", [](const Tensor& g) { return g; }));
+  NodePtr node = make_closure_node("AliasBackward0", [](const Tensor& g) { return g; });
   node->edges.push_back(std::move(to));
   set_history(out, std::move(node), 0);
 }
 
-std::vector<SavedTensor> detail::unpack_all(const Node& node, const SavedVisitor& visitor) {
-  const RunningNode running(const_cast<Node*>(&node));  // outputs get their history from it
+TensorVec detail::AnyClosureNode::apply(TensorVec grads, Needs needs) {
+  if (!closure_) throw_graph_released(name_);
+  return functions_.call(closure_, grads, needs);
+}
+
+void detail::AnyClosureNode::release_saved() {
+  if (saves_) destroy_closure();
+}
+
+std::vector<SavedTensor> detail::AnyClosureNode::saved_tensors() const {
+  if (!closure_) throw_graph_released(name_);
+  SavedVisitor visitor;
+  functions_.copy(closure_);
+  const RunningNode running(
+      const_cast<AnyClosureNode*>(this));  // outputs get their history from it
   std::vector<SavedTensor> out;
   for (const Saved* s : visitor.found())
     if (s->defined()) out.push_back({s->name() ? s->name() : "", s->unpack()});
@@ -70,6 +83,21 @@ void detail::connect(Node& node, TensorList inputs) {
   remember_origin(node);
 }
 
+void detail::record_node(const Tensor& out, ArrayRef<Input> inputs, NodePtr node) {
+  connect(*node, inputs);
+  set_history(out, std::move(node), 0);
+}
+
+void detail::record_node(const Tensor& out, TensorList inputs, NodePtr node) {
+  connect(*node, inputs);
+  set_history(out, std::move(node), 0);
+}
+
+void detail::record_node(TensorList outs, ArrayRef<Input> inputs, NodePtr node) {
+  connect(*node, inputs);
+  for (uint32_t i = 0; i < outs.size(); ++i) set_history(outs[i], node, i);
+}
+
 void check_inplace(const char* op, const Tensor& self, bool recorded) {
   if (!self.defined()) taeda::detail::throw_undefined_tensor();
   const TensorImpl& impl = *self.unsafe_impl();
@@ -96,6 +124,7 @@ InplaceChange::InplaceChange(const char* op, const Tensor& self, ArrayRef<Input>
 }
 
 void InplaceChange::finish(NodePtr node) {
+  node->edges = std::move(edges_);
   detail::remember_origin(*node);
   rebase_history(self_, std::move(node), 0);
 }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <new>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "taeda/autograd/meta.h"
 #include "taeda/autograd/saved.h"
@@ -27,36 +30,48 @@ namespace detail {
 
 /// Gives `out` the history "the gradient goes on to `to`".
 void link(const Tensor& out, Edge to);
-/// The tensors that a copy of the node's closure showed.
-std::vector<SavedTensor> unpack_all(const Node& node, const SavedVisitor& visitor);
+[[noreturn]] void throw_graph_released(const char* name);
 
-/// A node around a closure.
-template <class F>
-class ClosureNode final : public Node {
+/// What is done with a closure where its type is not known.
+struct ClosureFunctions {
+  TensorVec (*call)(const void* closure, const TensorVec& grads, Needs needs);
+  /// A copy that is destroyed at once, which shows what the closure saved to a SavedVisitor.
+  void (*copy)(const void* closure);
+  void (*destroy)(void* closure);
+};
+
+/// A node around a closure. There are hundreds of types of closures, so what is the same for all of
+/// them is here and is compiled once.
+class AnyClosureNode : public Node {
  public:
-  ClosureNode(const char* name, F f)
-      : name_(name), fn_(std::move(f)), saves_(take_saved_count() > 0) {}
-  const char* name() const override { return name_; }
+  const char* name() const final { return name_; }
+  TensorVec apply(TensorVec grads, Needs needs) final;
+  void release_saved() final;
+  std::vector<SavedTensor> saved_tensors() const final;
 
-  TensorVec apply(TensorVec grads, Needs needs) override {
-    if (!fn_) throw_released(name_);
-    if constexpr (std::is_invocable_v<const F&, const Tensor&>) {
-      return to_vec((*fn_)(grads[0]));
-    } else if constexpr (std::is_invocable_v<const F&, const Tensor&, Needs>) {
-      return to_vec((*fn_)(grads[0], needs));
-    } else {
-      return to_vec((*fn_)(const_cast<const TensorVec&>(grads), needs));
-    }
+ protected:
+  AnyClosureNode(const char* name, const ClosureFunctions& functions, void* closure)
+      : name_(name), functions_(functions), closure_(closure), saves_(take_saved_count() > 0) {}
+  ~AnyClosureNode() override = default;
+  void destroy_closure() {
+    if (void* const closure = std::exchange(closure_, nullptr)) functions_.destroy(closure);
   }
-  void release_saved() override {
-    if (saves_) fn_.reset();
+
+ private:
+  const char* name_;
+  const ClosureFunctions& functions_;
+  void* closure_;  ///< null once it was released
+  bool saves_;
+};
+
+/// Where the closure lies.
+template <class F>
+class ClosureNode final : public AnyClosureNode {
+ public:
+  ClosureNode(const char* name, F&& f) : AnyClosureNode(name, kFunctions, bytes_) {
+    new (bytes_) F(std::move(f));
   }
-  std::vector<SavedTensor> saved_tensors() const override {
-    if (!fn_) throw_released(name_);
-    SavedVisitor visitor;
-    [[maybe_unused]] const F copy = *fn_;  // shows what it holds to the visitor
-    return unpack_all(*this, visitor);
-  }
+  ~ClosureNode() override { destroy_closure(); }
 
  private:
   static TensorVec to_vec(Tensor t) {
@@ -66,30 +81,37 @@ class ClosureNode final : public Node {
   }
   static TensorVec to_vec(TensorVec v) { return v; }
   static TensorVec to_vec(std::vector<Tensor> v) { return {v.begin(), v.end()}; }
-  [[noreturn]] static void throw_released(const char* name);
 
-  const char* name_;
-  std::optional<F> fn_;
-  bool saves_;
+  static TensorVec call(const void* closure, const TensorVec& grads, Needs needs) {
+    const F& f = *static_cast<const F*>(closure);
+    if constexpr (std::is_invocable_v<const F&, const Tensor&>)
+      return to_vec(f(grads[0]));
+    else if constexpr (std::is_invocable_v<const F&, const Tensor&, Needs>)
+      return to_vec(f(grads[0], needs));
+    else
+      return to_vec(f(grads, needs));
+  }
+  static void copy(const void* closure) {
+    [[maybe_unused]] const F shown = *static_cast<const F*>(closure);
+  }
+  static void destroy(void* closure) { static_cast<F*>(closure)->~F(); }
+  static constexpr ClosureFunctions kFunctions{&call, &copy, &destroy};
+
+  alignas(F) unsigned char bytes_[sizeof(F)];
 };
-
-[[noreturn]] void throw_graph_released(const char* name);
-template <class F>
-void ClosureNode<F>::throw_released(const char* name) {
-  throw_graph_released(name);
-}
 
 void connect(Node& node, ArrayRef<Input> inputs);
 void connect(Node& node, TensorList inputs);
 /// In anomaly mode the node remembers where it was recorded.
 void remember_origin(Node& node);
 
-template <class F, class Inputs>
-NodePtr make_node(const char* name, Inputs inputs, F&& f) {
-  NodePtr node = make_intrusive<ClosureNode<std::decay_t<F>>>(name, std::forward<F>(f));
-  connect(*node, inputs);
-  return node;
+template <class F>
+NodePtr make_closure_node(const char* name, F f) {
+  return make_intrusive<ClosureNode<F>>(name, std::move(f));
 }
+void record_node(const Tensor& out, ArrayRef<Input> inputs, NodePtr node);
+void record_node(const Tensor& out, TensorList inputs, NodePtr node);
+void record_node(TensorList outs, ArrayRef<Input> inputs, NodePtr node);
 
 }  // namespace detail
 
@@ -104,22 +126,21 @@ NodePtr make_node(const char* name, Inputs inputs, F&& f) {
 template <class F>
 void record(const char* name, const Tensor& out, ArrayRef<Input> inputs, F&& backward) {
   if (!is_differentiable(out.dtype())) return (void)take_saved_count();
-  set_history(out, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
+  detail::record_node(out, inputs, detail::make_closure_node(name, std::forward<F>(backward)));
 }
 
 /// The same with any number of inputs (cat, stack).
 template <class F>
 void record_list(const char* name, const Tensor& out, TensorList inputs, F&& backward) {
   if (!is_differentiable(out.dtype())) return (void)take_saved_count();
-  set_history(out, detail::make_node(name, inputs, std::forward<F>(backward)), 0);
+  detail::record_node(out, inputs, detail::make_closure_node(name, std::forward<F>(backward)));
 }
 
 /// Several differentiable outputs: `backward(const TensorVec& grads, Needs needs) -> TensorVec`,
 /// where the gradient of an output nobody used is undefined.
 template <class F>
 void record_multi(const char* name, TensorList outs, ArrayRef<Input> inputs, F&& backward) {
-  NodePtr node = detail::make_node(name, inputs, std::forward<F>(backward));
-  for (uint32_t i = 0; i < outs.size(); ++i) set_history(outs[i], node, i);
+  detail::record_node(outs, inputs, detail::make_closure_node(name, std::forward<F>(backward)));
 }
 
 /// Throws Error if `self` may not be written into: inference tensors outside of inference mode;
@@ -151,11 +172,7 @@ class InplaceChange {
   void finish(const char* name, MakeBackward&& make_backward) {
     bump_version(self_);
     if (!recorded_) return;
-    auto backward = make_backward();
-    NodePtr node =
-        make_intrusive<detail::ClosureNode<decltype(backward)>>(name, std::move(backward));
-    node->edges = std::move(edges_);
-    finish(std::move(node));
+    finish(detail::make_closure_node(name, make_backward()));
   }
 
  private:

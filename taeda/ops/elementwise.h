@@ -27,55 +27,36 @@ inline Tensor zeros_like(const Tensor& t) {
   return out;
 }
 
-/// A gradient's formula, which is g f'(t): of complex numbers it is g conj(f'(t)) (Hjorungnes and
-/// Gesbert, "Complex-Valued Matrix Differentiation", 2007).
-template <class Op, class Gradient>
-Tensor gradient_of(const Gradient& gradient, const Tensor& g, const Tensor& t) {
-  if constexpr (HasComplexForm<Op>)
-    if (t.is_complex()) return gradient(g.conj(), t).conj();
-  return gradient(g, t);
-}
+/// A gradient by a formula of x or of y, which is g f'(t): of complex numbers it is g conj(f'(t))
+/// (Hjorungnes and Gesbert, "Complex-Valued Matrix Differentiation", 2007).
+using GradientFormula = Tensor (*)(const Tensor& g, const Tensor& t);
+/// `has_complex_form`: whether the operation computes complex numbers as such.
+Tensor gradient_by(GradientFormula gradient, bool has_complex_form, const Tensor& g,
+                   const Tensor& t);
+
+/// What the formula reads, besides the gradient of the result; a step function's gradient is zero.
+enum class Reads { Input, Output, Nothing };
+Tensor differentiable(const char* node, const PointwiseCall& call, const Tensor& x, Reads reads,
+                      GradientFormula gradient);
 
 /// y = op(x), whose gradient is `gradient(g, x)`.
-template <class Op, class Gradient>
-Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x, Gradient gradient) {
-  if (!x.is_strided()) [[unlikely]]
-    return on_values_if_zero(x, [&](const Tensor& values) {
-      return differentiable_in_input(node, op, values, gradient);
-    });
-  Tensor y = pointwise(op, x);
-  if (wants_grad(x))
-    record(node, y, {x}, [gradient, x = save_tensor(x)](const Tensor& g) {
-      return gradient_of<Op>(gradient, g, x.unpack());
-    });
-  return y;
+template <class Op>
+Tensor differentiable_in_input(const char* node, const Op& op, const Tensor& x,
+                               GradientFormula gradient) {
+  return differentiable(node, pointwise_call(op), x, Reads::Input, gradient);
 }
 
 /// y = op(x), whose gradient is `gradient(g, y)`.
-template <class Op, class Gradient>
+template <class Op>
 Tensor differentiable_in_output(const char* node, const Op& op, const Tensor& x,
-                                Gradient gradient) {
-  if (!x.is_strided()) [[unlikely]]
-    return on_values_if_zero(x, [&](const Tensor& values) {
-      return differentiable_in_output(node, op, values, gradient);
-    });
-  Tensor y = pointwise(op, x);
-  if (wants_grad(x))
-    record(node, y, {x}, [gradient, y = save_output(y)](const Tensor& g) {
-      return gradient_of<Op>(gradient, g, y.unpack());
-    });
-  return y;
+                                GradientFormula gradient) {
+  return differentiable(node, pointwise_call(op), x, Reads::Output, gradient);
 }
 
 /// y = op(x), a step function: its gradient is zero.
 template <class Op>
 Tensor step_function(const char* node, const Op& op, const Tensor& x) {
-  if (!x.is_strided()) [[unlikely]]
-    return on_values_if_zero(x,
-                             [&](const Tensor& values) { return step_function(node, op, values); });
-  Tensor y = pointwise(op, x);
-  if (wants_grad(x)) record(node, y, {x}, [](const Tensor& g) { return detail::zeros_like(g); });
-  return y;
+  return differentiable(node, pointwise_call(op), x, Reads::Nothing, nullptr);
 }
 
 /// The in-place form of an operation: `compute(self)` as in `assign` if it must be recorded,

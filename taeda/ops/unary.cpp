@@ -16,6 +16,8 @@ namespace taeda::inline v0_2 {
 using detail::conjugate;
 using detail::differentiable_in_input;
 using detail::differentiable_in_output;
+using detail::pointwise_call;
+using detail::PointwiseCall;
 using detail::step_function;
 
 namespace {
@@ -347,27 +349,33 @@ Tensor sigmoid_backward(const Tensor& grad, const Tensor& result) {
 
 namespace {
 
-template <class Op>
-Tensor& unary_in_place(const char* name, const Op& op, const Tensor& self,
+Tensor& unary_in_place(const char* name, const PointwiseCall& call, const Tensor& self,
                        Tensor (*compute)(const Tensor&)) {
   return detail::in_place(
       name, self, wants_grad(self), [compute](const Tensor& t) { return compute(t); },
-      [&] { pointwise_into(op, self, self); });
+      [&] {
+        Tensor target = self;
+        run_pointwise(call, target, {Operand(self)});
+      });
 }
 
 /// For functions whose gradient is given by their result.
-template <class Op, class Gradient>
-Tensor& in_place_by_output(const char* name, const char* node, const Op& op, const Tensor& self,
-                           Gradient gradient) {
+Tensor& in_place_by_output(const char* name, const char* node, const PointwiseCall& call,
+                           const Tensor& self, detail::GradientFormula gradient) {
   if (!self.is_strided()) [[unlikely]]
     return detail::assign(name, self, wants_grad(self), [&](const Tensor& t) {
-      return differentiable_in_output(node, op, t, gradient);
+      return detail::differentiable(node, call, t, detail::Reads::Output, gradient);
     });
   return detail::in_place_recorded(
-      name, node, self, {self}, [&] { pointwise_into(op, self, self); },
+      name, node, self, {self},
       [&] {
-        return [gradient, y = save_output(self)](const Tensor& g) {
-          return detail::gradient_of<Op>(gradient, g, y.unpack());
+        Tensor target = self;
+        run_pointwise(call, target, {Operand(self)});
+      },
+      [&] {
+        return [gradient, complex = call.make_complex != nullptr,
+                y = save_output(self)](const Tensor& g) {
+          return detail::gradient_by(gradient, complex, g, y.unpack());
         };
       });
 }
@@ -376,46 +384,46 @@ Tensor& in_place_by_output(const char* name, const char* node, const Op& op, con
 
 Tensor& Tensor::exp_() const {
   if (is_observed()) return observe_method<Tensor&>("exp_", &Tensor::exp_, *this);
-  return in_place_by_output("exp_", "ExpBackward0", Exp{}, *this,
+  return in_place_by_output("exp_", "ExpBackward0", pointwise_call(Exp{}), *this,
                             [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
 }
 
 Tensor& Tensor::sqrt_() const {
   if (is_observed()) return observe_method<Tensor&>("sqrt_", &Tensor::sqrt_, *this);
-  return in_place_by_output("sqrt_", "SqrtBackward0", Sqrt{}, *this,
+  return in_place_by_output("sqrt_", "SqrtBackward0", pointwise_call(Sqrt{}), *this,
                             [](const Tensor& g, const Tensor& y) { return g.div(y.mul(2)); });
 }
 
 Tensor& Tensor::rsqrt_() const {
   if (is_observed()) return observe_method<Tensor&>("rsqrt_", &Tensor::rsqrt_, *this);
   return in_place_by_output(
-      "rsqrt_", "RsqrtBackward0", Rsqrt{}, *this,
+      "rsqrt_", "RsqrtBackward0", pointwise_call(Rsqrt{}), *this,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
 }
 
 Tensor& Tensor::reciprocal_() const {
   if (is_observed()) return observe_method<Tensor&>("reciprocal_", &Tensor::reciprocal_, *this);
   return in_place_by_output(
-      "reciprocal_", "ReciprocalBackward0", Reciprocal{}, *this,
+      "reciprocal_", "ReciprocalBackward0", pointwise_call(Reciprocal{}), *this,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
 }
 
 Tensor& Tensor::tanh_() const {
   if (is_observed()) return observe_method<Tensor&>("tanh_", &Tensor::tanh_, *this);
-  return in_place_by_output("tanh_", "TanhBackward0", Tanh{}, *this,
+  return in_place_by_output("tanh_", "TanhBackward0", pointwise_call(Tanh{}), *this,
                             [](const Tensor& g, const Tensor& y) { return tanh_slope(g, y); });
 }
 
 Tensor& Tensor::sigmoid_() const {
   if (is_observed()) return observe_method<Tensor&>("sigmoid_", &Tensor::sigmoid_, *this);
-  return in_place_by_output("sigmoid_", "SigmoidBackward0", Sigmoid{}, *this,
+  return in_place_by_output("sigmoid_", "SigmoidBackward0", pointwise_call(Sigmoid{}), *this,
                             [](const Tensor& g, const Tensor& y) { return sigmoid_slope(g, y); });
 }
 
 Tensor& Tensor::abs_() const {
   if (is_observed()) return observe_method<Tensor&>("abs_", &Tensor::abs_, *this);
   TAEDA_CHECK(!is_complex(), "In-place abs is not supported for complex tensors.");
-  return unary_in_place("abs_", Abs{}, *this, &taeda::abs);
+  return unary_in_place("abs_", pointwise_call(Abs{}), *this, &taeda::abs);
 }
 
 }  // namespace taeda::inline v0_2
