@@ -58,10 +58,6 @@ endif()
 # What every target of this project is compiled with; not handed on to those who link to it.
 add_library(taeda_build_flags INTERFACE)
 target_compile_options(taeda_build_flags INTERFACE -Wall -Wextra)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns of std::string's own code where it is inlined (its bug 105651).
-  target_compile_options(taeda_build_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
-endif()
 # Errors name a source by its place in the project: what is built is the same in every folder.
 target_compile_options(taeda_build_flags
                        INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)

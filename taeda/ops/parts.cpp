@@ -126,16 +126,6 @@ Tensor composed_prod(const Tensor& self, int64_t dim, const Tensor& index, const
   return where(hit, start.mul(factor), start);
 }
 
-/// Of operations that exporters know: values in ascending order are written one over the other.
-Tensor composed_extreme(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                        bool largest, bool include_self) {
-  const auto [values, order] = src.sort(dim, !largest);
-  const Tensor written = self.scatter(dim, index.gather(dim, order), values);
-  if (!include_self) return written;
-  const Tensor hit = zeros_like(self).to(kBool).scatter(dim, index, true);
-  return where(hit, largest ? written.maximum(self) : written.minimum(self), self);
-}
-
 /// self with what arrives from src, in one pass and without a record. Where self takes no part,
 /// `start` stands in for it: src itself for extremes.
 Tensor scatter_meeting(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
