@@ -3,11 +3,14 @@
 
 set(taeda_summary "" CACHE INTERNAL "")
 
-# Notes whether a component is built, and stops when it was asked for and cannot be.
+# Notes whether a component is built, and stops when it was asked for and cannot be. What AUTO leaves out although it
+# was found has a fifth argument, the reason.
 function(taeda_decide variable component found package)
   set(enabled FALSE)
   if(${component} STREQUAL "OFF")
     set(text "no (${component}=OFF)")
+  elseif(found AND ${component} STREQUAL "AUTO" AND ARGN)
+    set(text "no, ${ARGN}")
   elseif(found)
     set(enabled TRUE)
     set(text "yes")
@@ -56,6 +59,20 @@ function(taeda_forget_lost entries)
       unset(${name} CACHE)
     endforeach()
   endif()
+endfunction()
+
+# Whether the driver of an NVIDIA GPU is at work here.
+function(taeda_find_gpu variable)
+  set(here FALSE)
+  if(EXISTS /dev/nvidiactl OR EXISTS /proc/driver/nvidia/version)
+    set(here TRUE)
+  else()
+    execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE failed)
+    if(NOT failed AND gpus MATCHES "GPU [0-9]")
+      set(here TRUE)
+    endif()
+  endif()
+  set(${variable} ${here} PARENT_SCOPE)
 endfunction()
 
 function(taeda_print_summary)
@@ -148,6 +165,7 @@ taeda_decide(TAEDA_WITH_MPI TAEDA_MPI ${found} "${missing}")
 # Headers alone: the library is loaded at run time.
 set(found FALSE)
 set(missing "a CUDA toolkit with nccl.h, or NVIDIA's package libnccl-dev")
+taeda_find_gpu(TAEDA_GPU_HERE)
 if(TAEDA_NCCL STREQUAL "OFF")
 elseif(NOT BUILD_SHARED_LIBS)
   set(missing "${shared_library}")
@@ -160,7 +178,11 @@ else()
     set(found TRUE)
   endif()
 endif()
-taeda_decide(TAEDA_WITH_NCCL TAEDA_NCCL ${found} "${missing}")
+set(left_out "")
+if(NOT TAEDA_GPU_HERE)
+  set(left_out "no GPU here (TAEDA_NCCL=ON builds it all the same)")
+endif()
+taeda_decide(TAEDA_WITH_NCCL TAEDA_NCCL ${found} "${missing}" ${left_out})
 
 # Debian's package file of gRPC wants the packages of all that gRPC was built with.
 set(found FALSE)
