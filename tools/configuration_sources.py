@@ -151,30 +151,37 @@ class Closures:
     SYSTEM = ["/usr/include", *map(str, sorted(pathlib.Path("/usr/include").glob("*-linux-gnu*")))]
 
     def __init__(self, hidden):
-        self.hidden, self.found = set(hidden), {}
+        self.hidden, self.numbers, self.found = set(hidden), {}, {}
 
-    def find(self, name, place, include_folders):
-        """The file that `name` means in a file of the folder `place`, or None."""
-        key = (name, place, include_folders)
-        if key not in self.found:
-            paths = (f"{folder}/{name}" for folder in (place, *include_folders, *self.SYSTEM))
-            self.found[key] = next((path for path in paths if path in self.hidden or pathlib.Path(path).is_file()), None)
-        return self.found[key]
+    def included(self, path, include_folders):
+        """The files that `path` includes."""
+        found = []
+        for name in included_by(path):
+            folders = (str(pathlib.PurePath(path).parent), *include_folders, *self.SYSTEM)
+            candidates = (f"{folder}/{name}" for folder in folders)
+            found += [next((file for file in candidates if file in self.hidden or pathlib.Path(file).is_file()), None)]
+        return [file for file in found if file]
 
     def of(self, command):
         """The files of the project that a source reads, and whether a hidden one is among what it includes."""
         folders = tuple(command.include_folders)
-        seen, waiting, misses = set(), [command.file], False
+        number = self.numbers.setdefault(folders, len(self.numbers))
+        seen, waiting = set(), [command.file]
         while waiting:
             path = waiting.pop()
-            if path in seen:
-                continue
-            seen.add(path)
-            misses |= path in self.hidden
-            if not path.startswith(("/usr/", "/lib/")):
-                found = (self.find(name, str(pathlib.PurePath(path).parent), folders) for name in included_by(path))
-                waiting += [path for path in found if path]
-        return seen, misses
+            if path not in seen:
+                seen.add(path)
+                if not path.startswith(("/usr/", "/lib/")):
+                    if (path, number) not in self.found:
+                        self.found[path, number] = self.included(path, folders)
+                    waiting += self.found[path, number]
+        return seen, not seen.isdisjoint(self.hidden)
+
+
+def changed_macros(before, now):
+    """Names of macros that are defined otherwise; strings of other words, which nothing is decided by, aside."""
+    texts = [{word[2:].split("=")[0] for word in command.definitions if '="' in word} for command in (before, now)]
+    return {word[2:].split("=")[0] for word in before.definitions ^ now.definitions} - (texts[0] & texts[1])
 
 
 def sources_to_check(full, here, hidden):
@@ -186,7 +193,7 @@ def sources_to_check(full, here, hidden):
         if before is None or before.others != command.others:
             chosen.append(command)
             continue
-        changed = {re.split("[=]", word[2:])[0] for word in before.definitions ^ command.definitions}
+        changed = changed_macros(before, command)
         files, misses = closures.of(before)
         if misses or any(mentions(path, name) for name in changed for path in files):
             chosen.append(command)

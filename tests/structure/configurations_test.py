@@ -72,6 +72,11 @@ class Sources(unittest.TestCase):
         self.assertEqual(self.chosen(mentions, ["-DHAS_PNG"], ["-DHAS_PNG"]), 0)
         self.assertEqual(self.chosen(other, ["-DHAS_PNG"], []), 0)
 
+    def test_a_string_of_other_words_does_not_matter(self):
+        source = self.write("a.cpp", "const char* text = PARTS;\n")
+        self.assertEqual(self.chosen(source, ["'-DPARTS=\"a b\"'"], ["'-DPARTS=\"a c\"'"]), 0)
+        self.assertEqual(self.chosen(source, ["'-DPARTS=\"a b\"'"], []), 1)
+
     def test_a_macro_in_a_header_matters_to_those_that_include_it(self):
         self.write("deep.h", "#if defined(HAS_PNG)\n#endif\n")
         self.write("images.h", '  #  include "deep.h"\n')
