@@ -1,5 +1,5 @@
 # The CUDA backend: libtaeda_cuda.so, which libtaeda loads from its own folder when a program first asks
-# for `cuda`. It links to libtaeda.
+# for `cuda`. It links to libtaeda. Its kernels take long to translate, so AUTO builds it where there is a GPU alone.
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/cuda/*.cpp
                                          ${PROJECT_SOURCE_DIR}/taeda/cuda/kernels/*.cu)
@@ -16,7 +16,11 @@ else()
     set(found TRUE)
   endif()
 endif()
-taeda_decide(TAEDA_WITH_CUDA TAEDA_CUDA ${found} "${missing}")
+set(left_out "")
+if(NOT TAEDA_GPU_HERE)
+  set(left_out "no GPU here (TAEDA_CUDA=ON builds it all the same)")
+endif()
+taeda_decide(TAEDA_WITH_CUDA TAEDA_CUDA ${found} "${missing}" ${left_out})
 
 if(TAEDA_WITH_CUDA)
   set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})

@@ -26,12 +26,10 @@ if(TAEDA_WITH_GRPC)
   set_target_properties(taeda_grpc_messages PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(taeda_grpc_messages SYSTEM PUBLIC ${out} ${GRPC_INCLUDE_DIR})
   target_link_libraries(taeda_grpc_messages PUBLIC taeda ${GRPCXX_LIBRARY} ${GRPC_LIBRARY} ${GPR_LIBRARY}
-                                                   protobuf::libprotobuf-lite OpenSSL::Crypto Threads::Threads
+                                                   protobuf::libprotobuf-lite OpenSSL::Crypto absl::synchronization
+                                                   Threads::Threads
                                             PRIVATE taeda_build_flags taeda_hardening taeda_stack_protector
                                                     taeda_checked_containers)
-  if(TARGET absl::synchronization)  # which gRPC's headers use
-    target_link_libraries(taeda_grpc_messages PUBLIC absl::synchronization)
-  endif()
 
   file(GLOB grpc_sources CONFIGURE_DEPENDS ${room}/grpc/*.cpp ${room}/rpc/grpc/*.cpp ${room}/store/grpc/*.cpp)
   list(REMOVE_ITEM grpc_sources ${messages})

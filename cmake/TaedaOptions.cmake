@@ -38,10 +38,10 @@ taeda_component(TAEDA_TENSORBOARD AUTO "Write event files for TensorBoard; needs
 taeda_component(TAEDA_ONNX AUTO "Write and read ONNX models; needs Protocol Buffers")
 taeda_component(TAEDA_GLOO ${programs} "Collectives over TCP through Gloo, a plug-in library of its own")
 taeda_component(TAEDA_MPI ${programs} "Collectives through MPI, a plug-in library of its own; needs Open MPI")
-taeda_component(TAEDA_NCCL ${programs} "Collectives through NCCL, a plug-in library of its own; needs a CUDA toolkit")
+taeda_component(TAEDA_NCCL ${programs} "Collectives through NCCL, a plug-in library of its own; needs a CUDA toolkit; AUTO: and a GPU")
 taeda_component(TAEDA_GRPC ${programs} "Build TCPStore, a plug-in library of its own; needs gRPC, OpenSSL")
 taeda_component(TAEDA_PYTHON ${programs} "Build the Python package; needs Python's headers and pybind11")
-taeda_component(TAEDA_CUDA ${programs} "Build the CUDA backend, a plug-in library of its own")
+taeda_component(TAEDA_CUDA ${programs} "Build the CUDA backend, a plug-in library of its own; needs a CUDA toolkit; AUTO: and a GPU")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   if(PROJECT_IS_TOP_LEVEL)
