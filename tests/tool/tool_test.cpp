@@ -1,4 +1,5 @@
 // The `taeda` command as users meet it: a process with arguments, output and an exit code.
+#include <filesystem>
 #include <set>
 
 #include "taeda/io/safetensors.h"
@@ -199,6 +200,18 @@ TEST_F(Train, CtrlCKeepsTheLastCheckpoint) {
   EXPECT_EQ(o.code, 130);
   EXPECT_GE(io::SafeTensors::open(out + "/checkpoint.safetensors").tensors().size(), 10u);
   EXPECT_FALSE(std::filesystem::exists(out + "/result.json"));
+}
+
+/// `./demo` builds the program that trains, and not the one beside it.
+TEST(Tool, SaysHowToGetCommandsThatAreNotBuilt) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "bin");
+  const std::string alone = folder / "bin/taeda";
+  std::filesystem::copy_file(TAEDA_TOOL, alone);
+  const std::string command = alone + " report out 2>" + (folder / "err") + " >/dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+  EXPECT_THAT(contents(folder / "err"), AllOf(StartsWith("taeda: taeda report is not built here: "),
+                                              HasSubstr(" --target taeda_tool")));
 }
 
 }  // namespace

@@ -27,13 +27,13 @@
 #include "taeda/optim/sgd.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/train/networks.h"
 
 namespace taeda::tool {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct BenchOptions {
@@ -273,19 +273,19 @@ int run_bench(const BenchOptions& o) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& action) {
-  CLI::App* c =
-      add_command(app, "bench", "Compare the CPU with each device",
-                  {"taeda bench", "taeda bench --only matmul --sizes 1000,4000,10000 --device cuda",
-                   "taeda bench --only transfers,steps --device sim --json"});
+void add_bench(const Command& app) {
+  const Command c = app.add_command(
+      "bench", "Compare the CPU with each device",
+      {"taeda bench", "taeda bench --only matmul --sizes 1000,4000,10000 --device cuda",
+       "taeda bench --only transfers,steps --device sim --json"});
   auto o = std::make_shared<BenchOptions>();
-  add_option(*c, "--only", o->only, "What to measure");
-  add_option(*c, "--sizes", o->sizes, "Sizes of the matrix products");
-  add_option(*c, "--device", o->device, "Devices to compare with, comma-separated, or all");
-  add_option(*c, "--repeats", o->repeats, "Calls of which the median counts");
-  add_option(*c, "--threads", o->threads, "Threads of the CPU; 0: one per core");
-  c->add_flag("--json", o->json, "Print JSON");
-  c->callback([&action, o] { action = [o] { return run_bench(*o); }; });
+  c.add_option("--only", o->only, "What to measure");
+  c.add_option("--sizes", o->sizes, "Sizes of the matrix products");
+  c.add_option("--device", o->device, "Devices to compare with, comma-separated, or all");
+  c.add_option("--repeats", o->repeats, "Calls of which the median counts");
+  c.add_option("--threads", o->threads, "Threads of the CPU; 0: one per core");
+  c.add_flag("--json", o->json, "Print JSON");
+  c.on_call([o] { return run_bench(*o); });
 }
 
 }  // namespace taeda::tool

@@ -2,17 +2,14 @@
 // itself to the command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "taeda/base/device.h"
 #include "taeda/base/error.h"
+#include "tools/taeda/command_line.h"
 
 namespace taeda::tool {
 
@@ -23,62 +20,26 @@ class UsageError : public Error {
 
 constexpr int kExitFailure = 1, kExitUsage = 2, kExitInterrupted = 130;
 
-/// What the command line asks for; called once the whole line was understood. Its result is the
-/// exit code.
-using Action = std::function<int()>;
-
 /// `command_line` is repeated to the user who is told how to go on.
-void add_train(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
-void add_eval(CLI::App& app, Action& action);
-void add_predict(CLI::App& app, Action& action);
-void add_generate(CLI::App& app, Action& action);
-void add_runs(CLI::App& app, Action& action);
-void add_report(CLI::App& app, Action& action);
-void add_launch(CLI::App& app, Action& action);
-void add_devices(CLI::App& app, Action& action);
-void add_info(CLI::App& app, Action& action);
-void add_bench(CLI::App& app, Action& action);
-void add_plan(CLI::App& app, Action& action);
-void add_inspect(CLI::App& app, Action& action);
-void add_export(CLI::App& app, Action& action);
-void add_convert(CLI::App& app, Action& action);
-void add_plot(CLI::App& app, Action& action);
-void add_trace(CLI::App& app, Action& action);
-void add_trace_merge(CLI::App& trace, Action& action);
-void add_ops(CLI::App& app, Action& action);
-void add_completion(CLI::App& app, Action& action);
-
-/// Help whose texts fit the terminal; on a narrow one they stand below what they are about.
-class WrappedHelp : public CLI::Formatter {
- public:
-  WrappedHelp();
-  std::string make_option_desc(const CLI::Option* option) const override;
-  std::string make_subcommand(const CLI::App* command) const override;
-  std::string make_description(const CLI::App* app) const override;
-  std::string make_usage(const CLI::App* app, std::string name) const override;
-
- private:
-  /// In lines of what is left of the terminal beside `left` columns.
-  std::string beside(size_t left, const std::string& text) const;
-
-  size_t columns_;
-};
-
-/// What is wrong with a whole number that 64 bits do not hold, which would be taken for the largest
-/// that they do; nothing for other texts.
-std::string beyond_64_bits(const std::string& text);
-
-/// A subcommand with examples below its help. Of a flag that is given twice the last one counts, so
-/// that wrappers can have their defaults.
-CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
-                      const std::vector<std::string>& examples);
-template <class T>
-CLI::Option* add_option(CLI::App& command, const std::string& flag, T& value,
-                        const std::string& help) {
-  CLI::Option* out = command.add_option(flag, value, help)->capture_default_str()->take_last();
-  if constexpr (std::is_same_v<T, int64_t>) out->check(&beyond_64_bits);
-  return out;
-}
+void add_train(const Command& app, const std::vector<std::string>& command_line);
+void add_eval(const Command& app);
+void add_predict(const Command& app);
+void add_generate(const Command& app);
+void add_runs(const Command& app);
+void add_report(const Command& app);
+void add_launch(const Command& app);
+void add_devices(const Command& app);
+void add_info(const Command& app);
+void add_bench(const Command& app);
+void add_plan(const Command& app);
+void add_inspect(const Command& app);
+void add_export(const Command& app);
+void add_convert(const Command& app);
+void add_plot(const Command& app);
+void add_trace(const Command& app);
+void add_trace_merge(const Command& trace);
+void add_ops(const Command& app);
+void add_completion(const Command& app);
 
 /// Runs what depends on the user's input only: what it throws becomes a UsageError.
 template <class F>
@@ -121,6 +82,5 @@ std::string threads_text();
 std::string paragraph(const std::string& text, size_t columns);
 /// For what is printed: broken on a terminal, and one line elsewhere.
 std::string paragraph(const std::string& text, std::FILE* stream = stdout);
-void print_json(const nlohmann::ordered_json& value);
 
 }  // namespace taeda::tool

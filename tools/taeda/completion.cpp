@@ -21,16 +21,15 @@ std::string one_line(std::string text) {
   return text;
 }
 
-void collect(const CLI::App& app, const std::string& path, std::vector<Place>& out) {
+void collect(const Command& command, const std::string& path, std::vector<Place>& out) {
   Place place{path, {}, {}};
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    place.commands.emplace_back(sub->get_name(), one_line(sub->get_description()));
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames())
-      place.flags.emplace_back("--" + name, one_line(option->get_description()));
+  for (const Command& sub : command.commands())
+    place.commands.emplace_back(sub.name(), one_line(sub.description()));
+  for (const auto& [flag, description] : command.flags())
+    place.flags.emplace_back(flag, one_line(description));
   out.push_back(place);
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    collect(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), out);
+  for (const Command& sub : command.commands())
+    collect(sub, path.empty() ? sub.name() : path + " " + sub.name(), out);
 }
 
 std::string words(const Place& place) {
@@ -126,25 +125,23 @@ std::string fish_script(const std::vector<Place>& places) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, Action& action) {
-  CLI::App* c =
-      add_command(app, "completion", "Print what a shell needs to complete commands",
-                  {"source <(taeda completion bash)", "taeda completion zsh > ~/.zfunc/_taeda",
-                   "taeda completion fish > ~/.config/fish/completions/taeda.fish"});
+void add_completion(const Command& app) {
+  const Command c =
+      app.add_command("completion", "Print what a shell needs to complete commands",
+                      {"source <(taeda completion bash)", "taeda completion zsh > ~/.zfunc/_taeda",
+                       "taeda completion fish > ~/.config/fish/completions/taeda.fish"});
   auto shell = std::make_shared<std::string>();
-  c->add_option("shell", *shell, "bash, zsh or fish")->required();
-  c->callback([&app, &action, shell] {
-    action = [&app, shell] {
-      std::vector<Place> places;
-      collect(app, "", places);
-      if (*shell != "bash" && *shell != "zsh" && *shell != "fish")
-        throw UsageError("the shell must be bash, zsh or fish, got " + *shell);
-      std::printf("%s", (*shell == "bash"  ? bash_script
-                         : *shell == "zsh" ? zsh_script
-                                           : fish_script)(places)
-                            .c_str());
-      return 0;
-    };
+  c.add_plain("shell", *shell, "bash, zsh or fish").required();
+  c.on_call([app, shell] {
+    std::vector<Place> places;
+    collect(app, "", places);
+    if (*shell != "bash" && *shell != "zsh" && *shell != "fish")
+      throw UsageError("the shell must be bash, zsh or fish, got " + *shell);
+    std::printf("%s", (*shell == "bash"  ? bash_script
+                       : *shell == "zsh" ? zsh_script
+                                         : fish_script)(places)
+                          .c_str());
+    return 0;
   });
 }
 

@@ -129,26 +129,26 @@ int run_convert(const ConvertOptions& o) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "convert", "Write tensors in another format",
-                            {"taeda convert resnet18.pt resnet18.safetensors",
-                             "taeda convert checkpoint.pt weights.npz --section model",
-                             "taeda convert weights.safetensors half.safetensors --dtype float16",
-                             "taeda convert vgg.pth vgg.npz --map features.0.0=features.0"});
+void add_convert(const Command& app) {
+  const Command c =
+      app.add_command("convert", "Write tensors in another format",
+                      {"taeda convert resnet18.pt resnet18.safetensors",
+                       "taeda convert checkpoint.pt weights.npz --section model",
+                       "taeda convert weights.safetensors half.safetensors --dtype float16",
+                       "taeda convert vgg.pth vgg.npz --map features.0.0=features.0"});
   auto o = std::make_shared<ConvertOptions>();
-  c->add_option("from", o->from, ".safetensors, .index.json, .npy, .npz or .pt")->required();
-  c->add_option("to", o->to,
-                ".safetensors, .index.json, .pt, .pth, .npz or .npy")->required();
-  add_option(*c, "--section", o->section, "Only what lies below this name, without it");
-  add_option(*c, "--dtype", o->dtype, "float16, bfloat16, float32 or float64 for floating tensors");
-  c->add_option("--map", o->maps, "old=new: names that are or lie below old; may be repeated")
-      ->allow_extra_args(false);
-  add_option(*c, "--shard-megabytes", o->shard_megabytes, "The most that a shard holds");
-  c->add_flag("--compressed", o->compressed, "Deflate an .npz file");
-  c->callback([&action, o] {
+  c.add_plain("from", o->from, ".safetensors, .index.json, .npy, .npz or .pt").required();
+  c.add_plain("to", o->to, ".safetensors, .index.json, .pt, .pth, .npz or .npy").required();
+  c.add_option("--section", o->section, "Only what lies below this name, without it");
+  c.add_option("--dtype", o->dtype, "float16, bfloat16, float32 or float64 for floating tensors");
+  c.add_plain("--map", o->maps, "old=new: names that are or lie below old; may be repeated")
+      .one_word_each();
+  c.add_option("--shard-megabytes", o->shard_megabytes, "The most that a shard holds");
+  c.add_flag("--compressed", o->compressed, "Deflate an .npz file");
+  c.on_call([o] {
     check_flag(o->shard_megabytes > 0 && o->shard_megabytes <= kMostShardMegabytes,
                "--shard-megabytes", "positive and at most 1e12", o->shard_megabytes);
-    action = [o] { return run_convert(*o); };
+    return run_convert(*o);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "taeda/log/table.h"
 #include "taeda/log/terminal.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 
 namespace taeda::tool {
 
@@ -39,7 +40,7 @@ std::vector<DeviceRow> device_rows() {
 }
 
 void print_as_json(const std::vector<DeviceRow>& rows) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   list.push_back({{"device", "cpu"}, {"threads", get_num_threads()}});
   for (const DeviceRow& r : rows)
     list.push_back({{"device", r.device.str()},
@@ -49,9 +50,9 @@ void print_as_json(const std::vector<DeviceRow>& rows) {
                     {"capability", r.capability()},
                     {"multiprocessors", r.properties.multi_processor_count},
                     {"peers", r.peers}});
-  nlohmann::ordered_json out = {{"devices", list}, {"cuda_available", cuda::is_available()}};
+  Json out = {{"devices", list}, {"cuda_available", cuda::is_available()}};
   for (const MissingType& m : missing_accelerators())
-    out[m.name + "_unavailable_reason"] = m.reason;
+    out.set(m.name + "_unavailable_reason", m.reason);
   print_json(out);
 }
 
@@ -78,12 +79,12 @@ int run_devices(bool json) {
 
 }  // namespace
 
-void add_devices(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "devices", "List the devices that can be used",
-                            {"taeda devices", "TAEDA_SIM_DEVICES=4 taeda devices --json"});
+void add_devices(const Command& app) {
+  const Command c = app.add_command("devices", "List the devices that can be used",
+                                    {"taeda devices", "TAEDA_SIM_DEVICES=4 taeda devices --json"});
   auto json = std::make_shared<bool>(false);
-  c->add_flag("--json", *json, "Print JSON");
-  c->callback([&action, json] { action = [json] { return run_devices(*json); }; });
+  c.add_flag("--json", *json, "Print JSON");
+  c.on_call([json] { return run_devices(*json); });
 }
 
 }  // namespace taeda::tool

@@ -109,21 +109,20 @@ int run_export(const ExportChoices& o) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(
-      app, "export", "Write a network as an ONNX model",
+void add_export(const Command& app) {
+  const Command c = app.add_command(
+      "export", "Write a network as an ONNX model",
       {"taeda export out -o model.onnx", "taeda export out/checkpoint.safetensors -o model.onnx",
        "taeda export resnet18 --weights resnet18.pt -o resnet18.onnx"});
   auto o = std::make_shared<ExportChoices>();
-  c->add_option(
-       "what", o->what,
-       std::string("A folder or checkpoint of taeda train, or a network: ") + kExportModels)
-      ->required();
-  c->add_option("-o,--out", o->out, "The file to write")->required();
-  add_option(*c, "--weights", o->weights, "For a network's name: a file of its tensors");
-  add_option(*c, "--classes", o->classes, "For a network's name: how many; 0: as usual");
-  add_option(*c, "--opset", o->opset, "Version of ONNX's operators, 17 to 21");
-  c->callback([&action, o] { action = [o] { return run_export(*o); }; });
+  c.add_plain("what", o->what,
+              std::string("A folder or checkpoint of taeda train, or a network: ") + kExportModels)
+      .required();
+  c.add_plain("-o,--out", o->out, "The file to write").required();
+  c.add_option("--weights", o->weights, "For a network's name: a file of its tensors");
+  c.add_option("--classes", o->classes, "For a network's name: how many; 0: as usual");
+  c.add_option("--opset", o->opset, "Version of ONNX's operators, 17 to 21");
+  c.on_call([o] { return run_export(*o); });
 }
 
 }  // namespace taeda::tool

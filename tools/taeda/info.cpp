@@ -11,14 +11,13 @@
 #include "taeda/cpu/capability.h"
 #include "taeda/device/cuda.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 
 extern char** environ;
 
 namespace taeda::tool {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The value of the first line "<key> : value" in a file of /proc or /etc; empty without one.
 std::string value_in(const std::string& path, const std::string& key, char separator) {
@@ -51,7 +50,7 @@ Json components() {
   std::istringstream list(TAEDA_COMPONENTS);
   for (std::string line; std::getline(list, line, '|');) {
     const size_t colon = line.find(": ");
-    if (colon != std::string::npos) out[line.substr(0, colon)] = line.substr(colon + 2);
+    if (colon != std::string::npos) out.set(line.substr(0, colon), line.substr(colon + 2));
   }
   return out;
 }
@@ -67,7 +66,7 @@ Json environment() {
   Json out = Json::object();
   for (const std::string& text : found) {
     const size_t at = text.find('=');
-    out[text.substr(0, at)] = text.substr(at + 1);
+    out.set(text.substr(0, at), text.substr(at + 1));
   }
   return out;
 }
@@ -75,8 +74,8 @@ Json environment() {
 Json devices() {
   Json out = Json::object();
   for (const Device& d : accelerators())
-    out[d.str()] = accelerator::get_device_properties(d.type(), d.index()).name;
-  for (const MissingType& m : missing_accelerators()) out[m.name] = "none: " + m.reason;
+    out.set(d.str(), accelerator::get_device_properties(d.type(), d.index()).name);
+  for (const MissingType& m : missing_accelerators()) out.set(m.name, "none: " + m.reason);
   return out;
 }
 
@@ -115,13 +114,13 @@ int run_info(bool json) {
   const auto text = [](const Json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
   };
-  for (const auto& [name, value] : info.items()) {
+  for (const auto& [name, value] : info.members()) {
     if (!value.is_object()) {
       std::printf("%-14s%s\n", (name + ":").c_str(), text(value).c_str());
       continue;
     }
     std::printf("%s:%s\n", name.c_str(), value.empty() ? " none" : "");
-    for (const auto& [key, inner] : value.items())
+    for (const auto& [key, inner] : value.members())
       std::printf("  %-14s%s\n", key.c_str(), text(inner).c_str());
   }
   return 0;
@@ -129,12 +128,12 @@ int run_info(bool json) {
 
 }  // namespace
 
-void add_info(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "info", "Describe the build and the machine, for reports",
-                            {"taeda info", "taeda info --json"});
+void add_info(const Command& app) {
+  const Command c = app.add_command("info", "Describe the build and the machine, for reports",
+                                    {"taeda info", "taeda info --json"});
   auto json = std::make_shared<bool>(false);
-  c->add_flag("--json", *json, "Print JSON");
-  c->callback([&action, json] { action = [json] { return run_info(*json); }; });
+  c.add_flag("--json", *json, "Print JSON");
+  c.on_call([json] { return run_info(*json); });
 }
 
 }  // namespace taeda::tool

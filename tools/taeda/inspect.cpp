@@ -11,13 +11,12 @@
 #include "taeda/ops/copy.h"
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/tensor_file.h"
 
 namespace taeda::tool {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Statistics {
   double mean = NAN, stddev = NAN, min = NAN, max = NAN;
@@ -66,9 +65,9 @@ Json tensor_json(const std::string& name, const Tensor& t, bool stats) {
   const Statistics s = statistics_of(t);
   for (const auto& [key, value] : {std::pair("mean", s.mean), std::pair("std", s.stddev),
                                    std::pair("min", s.min), std::pair("max", s.max)})
-    out[key] = std::isnan(value) ? Json() : Json(value);
-  out["zeros"] = s.zeros;
-  out["not_finite"] = s.not_finite;
+    out.set(key, std::isnan(value) ? Json() : Json(value));
+  out.set("zeros", s.zeros);
+  out.set("not_finite", s.not_finite);
   return out;
 }
 
@@ -190,9 +189,9 @@ int run_inspect(const std::string& path, bool stats, bool json) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(
-      app, "inspect", "Show what a file holds",
+void add_inspect(const Command& app) {
+  const Command c = app.add_command(
+      "inspect", "Show what a file holds",
       {"taeda inspect out/checkpoint.safetensors --stats", "taeda inspect resnet18.pt --json",
        "taeda inspect runs/first/events.out.tfevents.1700000000.host"});
   struct Options {
@@ -200,13 +199,12 @@ void add_inspect(CLI::App& app, Action& action) {
     bool stats = false, json = false;
   };
   auto o = std::make_shared<Options>();
-  c->add_option(
-       "file", o->path,
-       "A .safetensors, .npy, .npz, .pt or .onnx file, an event file, a PNG or JPEG picture")
-      ->required();
-  c->add_flag("--stats", o->stats, "Mean, deviation, range, zeros and what is not finite");
-  c->add_flag("--json", o->json, "Print JSON");
-  c->callback([&action, o] { action = [o] { return run_inspect(o->path, o->stats, o->json); }; });
+  c.add_plain("file", o->path,
+              "A .safetensors, .npy, .npz, .pt or .onnx file, an event file, a PNG or JPEG picture")
+      .required();
+  c.add_flag("--stats", o->stats, "Mean, deviation, range, zeros and what is not finite");
+  c.add_flag("--json", o->json, "Print JSON");
+  c.on_call([o] { return run_inspect(o->path, o->stats, o->json); });
 }
 
 }  // namespace taeda::tool

@@ -7,12 +7,11 @@
 #include "taeda/log/terminal.h"
 #include "taeda/onnx/onnx.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 
 namespace taeda::tool {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// How often each operator stands in a model, and whether Taeda runs it.
 struct OperatorCount {
@@ -56,7 +55,7 @@ int inspect_onnx(const std::string& path, bool json) {
   }
   if (json) {
     Json counts = Json::object();
-    for (const auto& [name, c] : operators) counts[name] = c.count;
+    for (const auto& [name, c] : operators) counts.set(name, c.count);
     print_json({{"file", path},
                 {"format", "onnx"},
                 {"opset", graph.opset},

@@ -4,6 +4,7 @@
 #include "taeda/base/nearest.h"
 #include "taeda/ops/operations.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 
 namespace taeda::tool {
 
@@ -32,12 +33,12 @@ bool is_called(const Operation& o, const std::string& name) {
   return false;
 }
 
-nlohmann::ordered_json to_json(const Operation& o) {
-  nlohmann::ordered_json arguments = nlohmann::ordered_json::array();
+Json to_json(const Operation& o) {
+  Json arguments = Json::array();
   for (const OperationArgument& a : o.arguments) {
-    nlohmann::ordered_json argument = {{"name", a.name}, {"type", a.type}};
-    if (a.has_default) argument["default"] = a.default_value;
-    if (a.keyword_only) argument["keyword_only"] = true;
+    Json argument = {{"name", a.name}, {"type", a.type}};
+    if (a.has_default) argument.set("default", a.default_value);
+    if (a.keyword_only) argument.set("keyword_only", true);
     arguments.push_back(argument);
   }
   return {{"name", o.name},
@@ -85,7 +86,7 @@ void print_forms(const Operation& o) {
 }
 
 int run_ops(const OpsOptions& options) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   bool any = false;
   std::string_view family, doc;
   for (const Operation& o : operations()) {
@@ -112,13 +113,13 @@ int run_ops(const OpsOptions& options) {
 
 }  // namespace
 
-void add_ops(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "ops", "List the operations, or tell about one",
-                            {"taeda ops", "taeda ops linalg.solve", "taeda ops --json"});
+void add_ops(const Command& app) {
+  const Command c = app.add_command("ops", "List the operations, or tell about one",
+                                    {"taeda ops", "taeda ops linalg.solve", "taeda ops --json"});
   auto options = std::make_shared<OpsOptions>();
-  c->add_option("name", options->name, "An operation's name, as PyTorch's");
-  c->add_flag("--json", options->json, "Print JSON");
-  c->callback([&action, options] { action = [options] { return run_ops(*options); }; });
+  c.add_plain("name", options->name, "An operation's name, as PyTorch's");
+  c.add_flag("--json", options->json, "Print JSON");
+  c.on_call([options] { return run_ops(*options); });
 }
 
 }  // namespace taeda::tool

@@ -9,6 +9,7 @@
 #include "taeda/log/terminal.h"
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/plot_curves.h"
 #include "tools/taeda/runs/run.h"
 
@@ -17,8 +18,6 @@ namespace taeda::tool {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 struct PlotOptions {
   std::vector<std::string> paths;
   std::string metric = "loss", out;
@@ -102,23 +101,24 @@ int run_plot(const PlotOptions& o) {
 
 }  // namespace
 
-void add_plot(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "plot", "Draw curves of runs, on the terminal or in a file",
-                            {"taeda plot out", "taeda plot first second --metric test_loss",
-                             "taeda plot results.csv --metric accuracy --out accuracy.svg",
-                             "taeda plot runs/first --metric Loss/train --out loss.png --log"});
+void add_plot(const Command& app) {
+  const Command c =
+      app.add_command("plot", "Draw curves of runs, on the terminal or in a file",
+                      {"taeda plot out", "taeda plot first second --metric test_loss",
+                       "taeda plot results.csv --metric accuracy --out accuracy.svg",
+                       "taeda plot runs/first --metric Loss/train --out loss.png --log"});
   auto o = std::make_shared<PlotOptions>();
-  c->add_option("runs", o->paths,
-                "Folders with result.json or event files; or such files, or a RunManager's .csv or "
-                ".json")
-      ->required();
-  add_option(*c, "--metric", o->metric, "Curves whose names have this in them");
-  add_option(*c, "--out", o->out, "A .png or .svg file");
-  add_option(*c, "--width", o->width, "Pixels");
-  add_option(*c, "--height", o->height, "Pixels");
-  c->add_flag("--log", o->log_y, "Logarithmic");
-  c->add_flag("--json", o->json, "Print the points as JSON");
-  c->callback([&action, o] { action = [o] { return run_plot(*o); }; });
+  c.add_plain("runs", o->paths,
+              "Folders with result.json or event files; or such files, or a RunManager's .csv or "
+              ".json")
+      .required();
+  c.add_option("--metric", o->metric, "Curves whose names have this in them");
+  c.add_option("--out", o->out, "A .png or .svg file");
+  c.add_option("--width", o->width, "Pixels");
+  c.add_option("--height", o->height, "Pixels");
+  c.add_flag("--log", o->log_y, "Logarithmic");
+  c.add_flag("--json", o->json, "Print the points as JSON");
+  c.on_call([o] { return run_plot(*o); });
 }
 
 }  // namespace taeda::tool

@@ -13,14 +13,13 @@
 #include "taeda/data/csv.h"
 #include "taeda/log/event_file.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 
 namespace taeda::tool {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 /// What one epoch of one run wrote down, as text.
 struct Record {
   std::string run;  ///< "" where the file is of one run
@@ -83,17 +82,17 @@ std::vector<NamedCurve> curves_of(const std::vector<Record>& records, const std:
 /// result.json of `taeda train`, and the records of a RunManager: an array, each with its run.
 std::vector<Record> read_json(const std::string& path) {
   std::ifstream file(path);
-  const Json content = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const Json content = Json::read(file);
   if (content.is_discarded()) throw UsageError(path + " is no JSON");
   const bool of_manager = content.is_array();
   if (!of_manager &&
       !(content.is_object() && content.contains("epochs") && content["epochs"].is_array()))
     throw UsageError(path + " holds no epochs");
   std::vector<Record> out;
-  for (const Json& record : of_manager ? content : content["epochs"]) {
+  for (const Json& record : (of_manager ? content : content["epochs"]).elements()) {
     if (!record.is_object()) throw UsageError(path + " holds no epochs");
     Record r{.run = "", .epoch = static_cast<double>(out.size() + 1)};
-    for (const auto& [key, value] : record.items()) {
+    for (const auto& [key, value] : record.members()) {
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
       if (key == "epoch" && value.is_number())
         r.epoch = value.get<double>();

@@ -8,12 +8,11 @@
 #include "taeda/log/table.h"
 #include "taeda/log/terminal.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 
 namespace taeda::tool {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Something that lasted, in microseconds.
 struct Span {
@@ -108,15 +107,15 @@ void measure(Lane& lane, std::map<std::string, Operation>& operations) {
 Trace read_trace(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw UsageError("cannot read " + path);
-  const Json content = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const Json content = Json::read(file);
   const bool wrapped = content.is_object() && content.contains("traceEvents");
   const Json& events = wrapped ? content["traceEvents"] : content;
   if (!events.is_array())
     throw UsageError(path + (content.is_discarded() ? " is no JSON" : " is no Chrome trace"));
   Trace out;
-  for (const Json& event : events)
+  for (const Json& event : events.elements())
     if (event.is_object()) add_event(out, event);
-  for (const Json& event : events)
+  for (const Json& event : events.elements())
     if (event.is_object() && event.value("ph", "") == "M")
       name_lane(out, event, event.value("name", ""));
   std::erase_if(out.lanes, [](const auto& entry) { return entry.second.spans.empty(); });
@@ -188,28 +187,26 @@ void print_trace_json(const Trace& trace, size_t top) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "trace", "Summarise a Chrome trace: where the time went",
-                            {"taeda trace trace.json", "taeda trace trace.json --top 50 --json"});
+void add_trace(const Command& app) {
+  const Command c =
+      app.add_command("trace", "Summarise a Chrome trace: where the time went",
+                      {"taeda trace trace.json", "taeda trace trace.json --top 50 --json"});
   struct Options {
     std::string path;
     int64_t top = 20;
     bool json = false;
   };
   auto o = std::make_shared<Options>();
-  c->add_option("file", o->path, "JSON that chrome://tracing or Perfetto opens");
-  add_option(*c, "--top", o->top, "Operations to show, by the time spent in themselves");
-  c->add_flag("--json", o->json, "Print JSON");
-  add_trace_merge(*c, action);
-  c->callback([&action, c, o] {
-    if (!c->get_subcommands().empty()) return;
-    action = [o] {
-      if (o->path.empty()) throw UsageError("trace: a file is required (see --help)");
-      check_flag(o->top > 0, "--top", "positive", o->top);
-      const Trace trace = user_input([&] { return read_trace(o->path); });
-      (o->json ? print_trace_json : print_trace)(trace, static_cast<size_t>(o->top));
-      return 0;
-    };
+  c.add_plain("file", o->path, "JSON that chrome://tracing or Perfetto opens");
+  c.add_option("--top", o->top, "Operations to show, by the time spent in themselves");
+  c.add_flag("--json", o->json, "Print JSON");
+  add_trace_merge(c);
+  c.on_call([o] {
+    if (o->path.empty()) throw UsageError("trace: a file is required (see --help)");
+    check_flag(o->top > 0, "--top", "positive", o->top);
+    const Trace trace = user_input([&] { return read_trace(o->path); });
+    (o->json ? print_trace_json : print_trace)(trace, static_cast<size_t>(o->top));
+    return 0;
   });
 }
 

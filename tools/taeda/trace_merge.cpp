@@ -14,8 +14,6 @@ namespace taeda::tool {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Which end at the same moment on all ranks, because each needs something of every other one.
 const std::set<std::string> kMeetings = {"all_reduce",
                                          "all_gather",
@@ -51,7 +49,7 @@ Json complete_event(const Collective& c, const std::string& thread) {
 void read_record(const Json& content, RankTrace& out) {
   out.is_record = true;
   out.events = Json::array();
-  for (const Json& entry : content["entries"]) {
+  for (const Json& entry : content["entries"].elements()) {
     Collective c;
     c.group = entry.value("group", "");
     c.name = entry.value("op", "");
@@ -72,7 +70,7 @@ void read_record(const Json& content, RankTrace& out) {
 void read_trace(const Json& content, RankTrace& out) {
   out.events =
       content.is_object() && content.contains("traceEvents") ? content["traceEvents"] : content;
-  for (const Json& event : out.events) {
+  for (const Json& event : out.events.elements()) {
     if (!event.is_object() || event.value("ph", "") != "X") continue;
     const std::string name = event.value("name", "");
     if (!kMeetings.contains(name)) continue;
@@ -147,7 +145,7 @@ Json merged(const std::vector<RankTrace>& traces) {
                : std::nullopt;
   };
   for (const RankTrace& trace : traces)
-    for (const Json& event : trace.events)
+    for (const Json& event : trace.events.elements())
       if (const auto time = time_of(event)) {
         const double at = *time + trace.shift;
         const auto [it, is_new] = begin.try_emplace(trace.is_record, at);
@@ -162,14 +160,17 @@ Json merged(const std::vector<RankTrace>& traces) {
       const auto next = static_cast<int64_t>(i * 1000 + processes.size());
       return processes.try_emplace(pid, next).first->second;
     };
-    for (Json event : trace.events) {
+    for (Json event : trace.events.elements()) {
       if (!event.is_object()) continue;
       if (const auto time = time_of(event))
-        event["ts"] = *time + trace.shift - begin[trace.is_record];
-      event["pid"] = process(event);
+        event.set("ts", *time + trace.shift - begin[trace.is_record]);
+      event.set("pid", process(event));
       const bool names = event.value("ph", "") == "M" && event.value("name", "") == "process_name";
-      if (names && event.contains("args"))
-        event["args"]["name"] = prefix + event["args"].value("name", "");
+      if (names && event.contains("args")) {
+        Json args = event["args"];
+        args.set("name", prefix + args.value("name", ""));
+        event.set("args", std::move(args));
+      }
       events.push_back(std::move(event));
     }
     if (trace.is_record)
@@ -219,7 +220,7 @@ int merge(const std::vector<std::string>& paths, const std::string& out) {
   }
   align(traces);
   std::ofstream file(out);
-  file << merged(traces).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+  file << merged(traces).dump_replacing() << "\n";
   file.close();
   if (!file) throw UsageError("cannot write " + out);
   print_report(traces);
@@ -235,7 +236,7 @@ std::string Collective::title() const {
 RankTrace read_rank_trace(const std::string& path, int64_t rank) {
   std::ifstream file(path);
   if (!file) throw UsageError("cannot read " + path);
-  const Json content = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const Json content = Json::read(file);
   RankTrace out;
   out.path = path;
   out.rank = rank_of_name(path).value_or(rank);
@@ -316,21 +317,20 @@ std::vector<std::string> unfinished(const std::vector<RankTrace>& traces) {
   return out;
 }
 
-void add_trace_merge(CLI::App& trace, Action& action) {
-  CLI::App* c = add_command(trace, "merge", "Lay what several ranks recorded side by side",
-                            {"taeda trace merge flight_0.json flight_1.json -o merged.json",
-                             "taeda trace merge trace_*.json -o merged.json"});
+void add_trace_merge(const Command& trace) {
+  const Command c =
+      trace.add_command("merge", "Lay what several ranks recorded side by side",
+                        {"taeda trace merge flight_0.json flight_1.json -o merged.json",
+                         "taeda trace merge trace_*.json -o merged.json"});
   struct Options {
     std::vector<std::string> paths;
     std::string out = "merged.json";
   };
   auto o = std::make_shared<Options>();
-  c->add_option("files", o->paths, "Profilers' traces or flight records, one of each rank")
-      ->required();
-  add_option(*c, "-o,--output", o->out, "The trace for chrome://tracing or Perfetto");
-  c->callback([&action, o] {
-    action = [o] { return user_input([&] { return merge(o->paths, o->out); }); };
-  });
+  c.add_plain("files", o->paths, "Profilers' traces or flight records, one of each rank")
+      .required();
+  c.add_option("-o,--output", o->out, "The trace for chrome://tracing or Perfetto");
+  c.on_call([o] { return user_input([&] { return merge(o->paths, o->out); }); });
 }
 
 }  // namespace taeda::tool

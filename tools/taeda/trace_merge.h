@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tools/taeda/json.h"
 
 namespace taeda::tool {
 
@@ -27,7 +28,7 @@ struct RankTrace {
   std::string path;
   int64_t rank = 0;
   bool is_record = false;
-  nlohmann::ordered_json events;  ///< Chrome's; of a record, made from its entries
+  Json events;  ///< Chrome's; of a record, made from its entries
   std::vector<Collective> collectives;
   double shift = 0;   ///< what its clock lags behind the first file's of its kind
   size_t common = 0;  ///< collectives that tell

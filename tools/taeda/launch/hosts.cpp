@@ -2,82 +2,73 @@
 
 #include <filesystem>
 #include <set>
-#include <sstream>
-
-#if defined(TAEDA_HAS_TOML)
-#include "tools/taeda/toml.h"
-#endif
 
 #include "tools/taeda/command.h"
+#include "tools/taeda/toml.h"
 
 namespace taeda::tool {
 
 namespace {
 
-#if defined(TAEDA_HAS_TOML)
-
 /// A table of the file, which refuses keys that it does not know.
 class Table {
  public:
-  Table(const std::string& path, const toml::table& table, std::string name)
-      : path_(path), table_(table), name_(std::move(name)) {}
+  Table(const std::string& path, const TomlValue& table, std::string name)
+      : path_(path), at_(table), table_(*table.as<TomlTable>()), name_(std::move(name)) {}
 
   template <class T>
   void read(const std::string& key, T& value) {
     known_.insert(key);
-    const toml::node* node = table_.get(key);
+    const TomlValue* node = find(table_, key);
     if (!node) return;
-    const auto found = node->value_exact<T>();
+    const T* found = node->as<T>();
     if (!found) fail(*node, key, kind_name<T>());
     value = *found;
   }
   template <class T>
   void read(const std::string& key, std::vector<T>& values) {
     known_.insert(key);
-    const toml::node* node = table_.get(key);
+    const TomlValue* node = find(table_, key);
     if (!node) return;
-    const toml::array* array = node->as_array();
+    const auto* array = node->as<TomlArray>();
     const std::string rule = "a list, each of it " + std::string(kind_name<T>());
     if (!array) fail(*node, key, rule);
-    for (const toml::node& element : *array) {
-      const auto found = element.value_exact<T>();
+    for (const TomlValue& element : *array) {
+      const T* found = element.as<T>();
       if (!found) fail(element, key, rule);
       values.push_back(*found);
     }
   }
   void read(const std::string& key, std::map<std::string, std::string>& values) {
     known_.insert(key);
-    const toml::node* node = table_.get(key);
+    const TomlValue* node = find(table_, key);
     if (!node) return;
-    if (!node->is_table()) fail(*node, key, "a table of texts");
-    for (const auto& [name, value] : *node->as_table()) {
-      const auto text = value.value_exact<std::string>();
-      if (!text) fail(value, key + "." + std::string(name.str()), "a text");
-      values[std::string(name.str())] = *text;
+    const auto* texts = node->as<TomlTable>();
+    if (!texts) fail(*node, key, "a table of texts");
+    for (const auto& [name, value] : *texts) {
+      const auto* text = value.as<std::string>();
+      if (!text) fail(value, key + "." + name, "a text");
+      values[name] = *text;
     }
   }
   /// The elements of a list; none where there is no such key.
-  std::vector<const toml::node*> list(const std::string& key) {
+  TomlArray list(const std::string& key) {
     known_.insert(key);
-    std::vector<const toml::node*> out;
-    const toml::node* node = table_.get(key);
-    if (!node) return out;
-    if (!node->is_array()) fail(*node, key, "a list");
-    for (const toml::node& element : *node->as_array()) out.push_back(&element);
-    return out;
+    const TomlValue* node = find(table_, key);
+    if (!node) return {};
+    if (!node->as<TomlArray>()) fail(*node, key, "a list");
+    return *node->as<TomlArray>();
   }
-  bool has(const std::string& key) const { return table_.contains(key); }
-  [[noreturn]] void fail(const toml::node& node, const std::string& key,
+  bool has(const std::string& key) const { return find(table_, key) != nullptr; }
+  [[noreturn]] void fail(const TomlValue& at, const std::string& key,
                          const std::string& rule) const {
-    std::ostringstream out;
-    out << path_ << ", line " << node.source().begin.line << ": " << name_ << key << " must be "
-        << rule;
-    throw UsageError(out.str());
+    throw UsageError(
+        taeda::detail::concat(path_, ", line ", at.line, ": ", name_, key, " must be ", rule));
   }
   void check_number(const std::string& key, int64_t value, int64_t least, int64_t most) const {
-    const toml::node* given = table_.get(key);
+    const TomlValue* given = find(table_, key);
     if (value < least || value > most)
-      fail(given ? *given : table_, key,
+      fail(given ? *given : at_, key,
            "a number from " + std::to_string(least) + " to " + std::to_string(most) + ", got " +
                std::to_string(value));
   }
@@ -85,9 +76,8 @@ class Table {
   void finish() const {
     std::string all;
     for (const std::string& name : known_) all += (all.empty() ? "" : ", ") + name;
-    for (const auto& [key, node] : table_)
-      if (!known_.contains(std::string(key.str())))
-        fail(node, std::string(key.str()), "one of " + all);
+    for (const auto& [key, value] : table_)
+      if (!known_.contains(key)) fail(value, key, "one of " + all);
   }
 
  private:
@@ -99,15 +89,16 @@ class Table {
   }
 
   const std::string& path_;
-  const toml::table& table_;
+  const TomlValue& at_;
+  const TomlTable& table_;
   const std::string name_;
   std::set<std::string> known_;
 };
 
-Machine read_machine(const std::string& path, const toml::node& node, size_t number) {
+Machine read_machine(const std::string& path, const TomlValue& given, size_t number) {
   const std::string name = "machine " + std::to_string(number) + ": ";
-  if (!node.is_table()) throw UsageError(path + ": " + name + "expected [[machines]]");
-  Table table(path, *node.as_table(), name);
+  if (!given.as<TomlTable>()) throw UsageError(path + ": " + name + "expected [[machines]]");
+  Table table(path, given, name);
   Machine out;
   bool local = false;
   table.read("address", out.address);
@@ -129,21 +120,19 @@ Machine read_machine(const std::string& path, const toml::node& node, size_t num
   return out;
 }
 
-Cluster cluster_of(const std::string& path, const toml::table& file) {
+Cluster cluster_of(const std::string& path, const TomlValue& file) {
   Table table(path, file, "");
   Cluster out;
   table.read("port", out.port);
   table.check_number("port", out.port, 1, 65535);
   table.read("ssh_options", out.ssh_options);
   table.read("environment", out.environment);
-  for (const toml::node* machine : table.list("machines"))
-    out.machines.push_back(read_machine(path, *machine, out.machines.size() + 1));
+  for (const TomlValue& machine : table.list("machines"))
+    out.machines.push_back(read_machine(path, machine, out.machines.size() + 1));
   table.finish();
   if (out.machines.empty()) throw UsageError(path + " names no [[machines]]");
   return out;
 }
-
-#endif
 
 /// A word as a shell reads it.
 std::string shell_word(const std::string& word) {
@@ -155,20 +144,8 @@ std::string shell_word(const std::string& word) {
 }  // namespace
 
 Cluster read_cluster(const std::string& path) {
-#if defined(TAEDA_HAS_TOML)
-  if (!std::filesystem::exists(path)) throw UsageError("cannot read " + path);
-  try {
-    return cluster_of(path, parse_toml_file(path));
-  } catch (const toml::parse_error& e) {
-    std::ostringstream out;
-    out << path << ", line " << e.source().begin.line << ": " << e.description();
-    throw UsageError(out.str());
-  }
-#else
-  throw UsageError("--hosts " + path +
-                   " needs toml++, which this build lacks: install Debian's libtomlplusplus-dev "
-                   "and build with TAEDA_TOML=ON");
-#endif
+  if (has_toml() && !std::filesystem::exists(path)) throw UsageError("cannot read " + path);
+  return cluster_of(path, read_toml(path, "--hosts"));
 }
 
 std::vector<std::string> command_on(const Cluster& cluster, const Machine& machine,

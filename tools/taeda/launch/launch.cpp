@@ -164,9 +164,9 @@ std::string both_ways(const std::string& flag) {
 
 namespace {
 
-void add_flags(CLI::App& c, LaunchFlags& f) {
+void add_flags(const Command& c, LaunchFlags& f) {
   const auto option = [&c](const char* flag, auto& value, const char* help) {
-    return add_option(c, both_ways(flag), value, help);
+    return c.add_option(both_ways(flag), value, help);
   };
   c.add_flag("--standalone", f.standalone, "One machine, a port that the system chooses");
   option("--nproc-per-node", f.processes, "Processes on this machine: a number, auto, cpu or gpu");
@@ -177,11 +177,10 @@ void add_flags(CLI::App& c, LaunchFlags& f) {
   option("--rdzv-backend", f.backend, "c10d or static; both mean the same here");
   option("--rdzv-conf", f.conf, "Seconds: join_timeout=600,last_call_timeout=30");
   option("--node-rank", f.node_rank, "This machine's place; by default, by the order of arrival");
-  option("--master-addr", f.master_address, "As --rdzv-endpoint; machine 0's address")
-      ->each([&f](const std::string&) { f.has_master = true; });
-  option("--master-port", f.master_port, "The port there")->each([&f](const std::string&) {
+  option("--master-addr", f.master_address, "As --rdzv-endpoint; machine 0's address").each([&f] {
     f.has_master = true;
   });
+  option("--master-port", f.master_port, "The port there").each([&f] { f.has_master = true; });
   option("--local-addr", f.local_address, "The address by which other machines reach this one");
   option("--max-restarts", f.max_restarts, "How often all start again when a process fails");
   option("--shutdown-timeout", f.shutdown_timeout, "Seconds from SIGTERM to SIGKILL");
@@ -192,8 +191,8 @@ void add_flags(CLI::App& c, LaunchFlags& f) {
   c.add_flag("--monitor", f.monitor, "Show the ranks' progress, as they report it");
   option("--hosts", f.hosts, "A file that names machines; a launcher is started on each");
   c.add_flag("--check-hosts", f.check_hosts, "Say what those machines lack, and start nothing");
-  c.add_flag("--controlled", f.controlled)->group("");
-  option("--probe", f.probe, "")->group("");
+  c.add_flag("--controlled", f.controlled, "").hidden();
+  option("--probe", f.probe, "").hidden();
 }
 
 /// A secret that another launcher has sent, as if it had come with this process.
@@ -217,20 +216,20 @@ int run_launch(const LaunchFlags& flags) {
 
 }  // namespace
 
-void add_launch(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(
-      app, "launch", "Run a program on several processes and machines",
+void add_launch(const Command& app) {
+  const Command c = app.add_command(
+      "launch", "Run a program on several processes and machines",
       {"taeda launch --standalone --nproc-per-node 4 ./train --epochs 3",
        "taeda launch --nnodes 2 --nproc-per-node 8 --rdzv-endpoint node1:29400 ./train   # on both",
        "taeda launch --nproc-per-node 4 --max-restarts 3 --log-dir logs ./train",
        "taeda launch --hosts cluster.toml --check-hosts ./train",
        "taeda launch --hosts cluster.toml --monitor ./train"});
-  c->prefix_command();
+  c.take_rest();
   auto flags = std::make_shared<LaunchFlags>();
-  add_flags(*c, *flags);
-  c->callback([&action, c, flags] {
-    flags->command = c->remaining();
-    action = [flags] { return run_launch(*flags); };
+  add_flags(c, *flags);
+  c.on_call([c, flags] {
+    flags->command = c.remaining();
+    return run_launch(*flags);
   });
 }
 

@@ -284,9 +284,9 @@ int run_plan(PlanOptions o) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(
-      app, "plan", "Predict the step of a model on many devices",
+void add_plan(const Command& app) {
+  const Command c = app.add_command(
+      "plan", "Predict the step of a model on many devices",
       {"taeda plan resnet50 --devices 64xh100 --network ib400 --batch 256",
        "taeda plan out --devices 2xh100,2xa100     # the network of a run",
        "taeda plan gpt --dtype bfloat16 --devices 1024xh100 --json",
@@ -294,32 +294,31 @@ void add_plan(CLI::App& app, Action& action) {
        "--pipeline 4 --microbatches 16 --schedule interleaved",
        "taeda plan --devices 16xv100 --network latency=30us,bandwidth=1.25GB/s,adapters=1"});
   auto o = std::make_shared<PlanOptions>();
-  add_option(*c, "model,--model", o->model.name,
-             std::string("The folder of a run of taeda train, or one of ") + kPlannedModels);
-  add_option(*c, "--dtype", o->model.dtype, "float32, or autocast to float16 or bfloat16");
-  add_option(*c, "--batch", o->model.batch,
-             "Samples per device and micro-batch; 0: a usual number");
-  add_option(*c, "--layers", o->model.layers, "Layers of gpt");
-  add_option(*c, "--width", o->model.width, "Width of gpt's layers");
-  add_option(*c, "--heads", o->model.heads, "Heads of gpt's attention; 0: 64 wide ones");
-  add_option(*c, "--context", o->model.context, "Tokens of a sample for gpt");
-  add_option(*c, "--vocabulary", o->model.vocabulary, "Different tokens for gpt");
-  add_option(
-      *c, "--devices", o->devices,
+  c.add_option("model,--model", o->model.name,
+               std::string("The folder of a run of taeda train, or one of ") + kPlannedModels);
+  c.add_option("--dtype", o->model.dtype, "float32, or autocast to float16 or bfloat16");
+  c.add_option("--batch", o->model.batch, "Samples per device and micro-batch; 0: a usual number");
+  c.add_option("--layers", o->model.layers, "Layers of gpt");
+  c.add_option("--width", o->model.width, "Width of gpt's layers");
+  c.add_option("--heads", o->model.heads, "Heads of gpt's attention; 0: 64 wide ones");
+  c.add_option("--context", o->model.context, "Tokens of a sample for gpt");
+  c.add_option("--vocabulary", o->model.vocabulary, "Different tokens for gpt");
+  c.add_option(
+      "--devices", o->devices,
       "How many of which: h100, a100, v100, p100 or t4; a list with commas for several kinds");
-  add_option(*c, "--network", o->network,
-             "One of " + cost::network_names() +
-                 "; settings may follow, or stand alone: latency=5us, bandwidth=12.5GB/s (of an "
-                 "adapter), adapters=8 and node=8 (adapters and devices of a node)");
-  add_option(*c, "--pipeline", o->pipeline, "Devices that share the model as a pipeline");
-  add_option(*c, "--microbatches", o->micro_batches, "Of a pipeline; 0: four times its devices");
-  add_option(*c, "--schedule", o->schedule, "Of a pipeline: gpipe, 1f1b or interleaved");
-  add_option(*c, "--parts", o->parts, "Parts of the model on each device of interleaved; 1: two");
-  add_option(*c, "--bucket-mib", o->bucket_mib, "Size of gradient buckets after the first");
-  add_option(*c, "--utilization", o->utilization,
-             "Share of the data sheet's rates that kernels reach");
-  c->add_flag("--json", o->json, "Print JSON");
-  c->callback([&action, o] { action = [o] { return run_plan(*o); }; });
+  c.add_option("--network", o->network,
+               "One of " + cost::network_names() +
+                   "; settings may follow, or stand alone: latency=5us, bandwidth=12.5GB/s (of an "
+                   "adapter), adapters=8 and node=8 (adapters and devices of a node)");
+  c.add_option("--pipeline", o->pipeline, "Devices that share the model as a pipeline");
+  c.add_option("--microbatches", o->micro_batches, "Of a pipeline; 0: four times its devices");
+  c.add_option("--schedule", o->schedule, "Of a pipeline: gpipe, 1f1b or interleaved");
+  c.add_option("--parts", o->parts, "Parts of the model on each device of interleaved; 1: two");
+  c.add_option("--bucket-mib", o->bucket_mib, "Size of gradient buckets after the first");
+  c.add_option("--utilization", o->utilization,
+               "Share of the data sheet's rates that kernels reach");
+  c.add_flag("--json", o->json, "Print JSON");
+  c.on_call([o] { return run_plan(*o); });
 }
 
 }  // namespace taeda::tool

@@ -5,6 +5,7 @@
 #include "taeda/log/table.h"
 #include "taeda/log/terminal.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/plan/plan.h"
 
 namespace taeda::tool {
@@ -144,7 +145,7 @@ std::string advice_text(const Plan& plan) {
                 logging::percent(a.share, 0), " of the most; ", fit);
 }
 
-nlohmann::ordered_json json_of(const Bucket& b) {
+Json json_of(const Bucket& b) {
   return {{"bytes", b.bytes},
           {"ready_seconds", b.ready},
           {"begin_seconds", b.begin},
@@ -152,20 +153,28 @@ nlohmann::ordered_json json_of(const Bucket& b) {
           {"algorithm", b.algorithm}};
 }
 
-nlohmann::ordered_json json_of(const Plan& plan, const PlanRow& row) {
-  nlohmann::ordered_json out = {{"devices", row.devices},
-                                {"step_seconds", row.seconds},
-                                {"samples_per_second", row.samples_per_second},
-                                {"efficiency", row.efficiency},
-                                {"exposed_communication_seconds", row.exposed},
-                                {"bytes_sent_per_device", row.bytes},
-                                {"bubble", row.bubble},
-                                {"memory_per_device", row.memory}};
+/// Null for none.
+Json list_of(const std::vector<Bucket>& buckets) {
+  Json out;
+  for (const Bucket& b : buckets) out.push_back(json_of(b));
+  return out;
+}
+
+Json json_of(const Plan& plan, const PlanRow& row) {
+  Json out = {{"devices", row.devices},
+              {"step_seconds", row.seconds},
+              {"samples_per_second", row.samples_per_second},
+              {"efficiency", row.efficiency},
+              {"exposed_communication_seconds", row.exposed},
+              {"bytes_sent_per_device", row.bytes},
+              {"bubble", row.bubble},
+              {"memory_per_device", row.memory}};
   if (row.data_parallel) {
-    out["communication_seconds"] = row.data_parallel->communication;
-    for (const Bucket& b : row.data_parallel->buckets) out["buckets"].push_back(json_of(b));
+    out.set("communication_seconds", row.data_parallel->communication);
+    if (const Json buckets = list_of(row.data_parallel->buckets); !buckets.is_null())
+      out.set("buckets", buckets);
   }
-  if (row.efficiency < kWorthSaying) out["lost"] = where_lost(plan, row);
+  if (row.efficiency < kWorthSaying) out.set("lost", where_lost(plan, row));
   return out;
 }
 
@@ -201,37 +210,40 @@ void print_plan(const Plan& plan) {
 void print_plan_as_json(const Plan& plan) {
   const distributed::cost::MeasuredStep& s = plan.step;
   const PlanOptions& o = plan.options;
-  nlohmann::ordered_json out = {{"model", o.model.name},
-                                {"dtype", o.model.dtype},
-                                {"batch", o.model.batch},
-                                {"device", plan.device.name},
-                                {"network", plan.network.name},
-                                {"utilization", o.utilization},
-                                {"forward_seconds", s.forward_end},
-                                {"backward_seconds", s.backward_end - s.forward_end},
-                                {"optimizer_seconds", s.end - s.backward_end},
-                                {"flops", s.flops},
-                                {"parameter_bytes", s.parameter_bytes},
-                                {"gradient_bytes", s.gradient_bytes},
-                                {"buffer_bytes", s.buffer_bytes},
-                                {"state_bytes", s.state_bytes},
-                                {"peak_bytes", s.peak_bytes},
-                                {"device_memory", plan.memory}};
+  Json out = {{"model", o.model.name},
+              {"dtype", o.model.dtype},
+              {"batch", o.model.batch},
+              {"device", plan.device.name},
+              {"network", plan.network.name},
+              {"utilization", o.utilization},
+              {"forward_seconds", s.forward_end},
+              {"backward_seconds", s.backward_end - s.forward_end},
+              {"optimizer_seconds", s.end - s.backward_end},
+              {"flops", s.flops},
+              {"parameter_bytes", s.parameter_bytes},
+              {"gradient_bytes", s.gradient_bytes},
+              {"buffer_bytes", s.buffer_bytes},
+              {"state_bytes", s.state_bytes},
+              {"peak_bytes", s.peak_bytes},
+              {"device_memory", plan.memory}};
   if (o.pipeline > 1)
-    out["pipeline"] = {{"stages", o.pipeline},
-                       {"micro_batches", o.micro_batches},
-                       {"schedule", o.schedule},
-                       {"parts_per_stage", o.parts}};
-  for (const PlanRow& row : plan.rows) out["rows"].push_back(json_of(plan, row));
+    out.set("pipeline", {{"stages", o.pipeline},
+                         {"micro_batches", o.micro_batches},
+                         {"schedule", o.schedule},
+                         {"parts_per_stage", o.parts}});
+  Json rows, layers;
+  for (const PlanRow& row : plan.rows) rows.push_back(json_of(plan, row));
   for (const LayerUse& l : plan.layers)
-    out["layers"].push_back({{"path", l.path},
-                             {"parameter_bytes", l.parameter_bytes},
-                             {"activation_bytes", l.kept_bytes},
-                             {"forward_seconds", l.forward_seconds}});
-  out["batch_advice"] = {{"largest", plan.advice.largest},
-                         {"suggested", plan.advice.suggested},
-                         {"samples_per_second", plan.advice.samples_per_second},
-                         {"share_of_best", plan.advice.share}};
+    layers.push_back({{"path", l.path},
+                      {"parameter_bytes", l.parameter_bytes},
+                      {"activation_bytes", l.kept_bytes},
+                      {"forward_seconds", l.forward_seconds}});
+  if (!rows.is_null()) out.set("rows", rows);
+  if (!layers.is_null()) out.set("layers", layers);
+  out.set("batch_advice", {{"largest", plan.advice.largest},
+                           {"suggested", plan.advice.suggested},
+                           {"samples_per_second", plan.advice.samples_per_second},
+                           {"share_of_best", plan.advice.share}});
   print_json(out);
 }
 

@@ -8,6 +8,7 @@
 #include "taeda/log/terminal.h"
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/plot_curves.h"
 #include "tools/taeda/runs/html.h"
 #include "tools/taeda/runs/run.h"
@@ -18,8 +19,6 @@ namespace taeda::tool {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 struct ReportOptions {
   std::vector<std::string> runs = {"out"};
   std::string out = "report.html";
@@ -137,12 +136,12 @@ std::string figures_html(const Page& page) {
 std::string matrix_html(const Json& confusion) {
   constexpr double kDeep = 0.62;  // where the background wants other letters
   std::string head = "<td></td>", body;
-  for (const auto& [name, row] : confusion.items())
+  for (const auto& [name, row] : confusion.members())
     head += element("th scope=col", element("span", html_text(name)));
   size_t t = 0;
-  for (const auto& [name, row] : confusion.items()) {
+  for (const auto& [name, row] : confusion.members()) {
     double all = 0;
-    for (const Json& n : row) all += n.get<double>();
+    for (const Json& n : row.elements()) all += n.get<double>();
     std::string cells = element("th scope=row", html_text(name));
     for (size_t p = 0; p < row.size(); ++p) {
       const double n = row[p].get<double>();
@@ -165,7 +164,7 @@ std::string matrix_html(const Json& confusion) {
 std::string pairs_html(const Json& confusion) {
   constexpr size_t kPairs = 20;
   std::vector<std::string> names;
-  for (const auto& [name, row] : confusion.items()) names.push_back(name);
+  for (const auto& [name, row] : confusion.members()) names.push_back(name);
   std::vector<std::pair<int64_t, std::vector<std::string>>> pairs;
   for (size_t t = 0; t < names.size(); ++t) {
     const Json& row = confusion[names[t]];
@@ -180,10 +179,11 @@ std::string pairs_html(const Json& confusion) {
 }
 
 /// The part of a run's result, if it is of this kind.
-const Json* part_of(const Run& run, const char* name, bool object) {
-  if (!run.result.is_object() || !run.result.contains(name)) return nullptr;
-  const Json& part = run.result[name];
-  return (object ? part.is_object() : part.is_array()) && !part.empty() ? &part : nullptr;
+std::optional<Json> part_of(const Run& run, const char* name, bool object) {
+  if (!run.result.contains(name)) return {};
+  const Json part = run.result[name];
+  const bool fits = object ? part.is_object() : part.is_array();
+  return fits && !part.empty() ? std::optional(part) : std::nullopt;
 }
 
 /// What a run has to show, under its name where there are several.
@@ -196,7 +196,7 @@ std::string confusion_html(const Page& page) {
   constexpr size_t kMostClasses = 30;
   std::string out;
   for (size_t r = 0; r < page.runs.size(); ++r)
-    if (const Json* c = part_of(page.runs[r], "confusion", /*object=*/true))
+    if (const auto c = part_of(page.runs[r], "confusion", /*object=*/true))
       out += of_run(page, r, c->size() > kMostClasses ? pairs_html(*c) : matrix_html(*c));
   if (out.empty()) return "";
   return element("section id=confusion",
@@ -247,7 +247,7 @@ std::string mistakes_of(const Run& run, const Json& mistakes) {
 std::string mistakes_html(const Page& page) {
   std::string out;
   for (size_t r = 0; r < page.runs.size(); ++r)
-    if (const Json* m = part_of(page.runs[r], "mistakes", /*object=*/false))
+    if (const auto m = part_of(page.runs[r], "mistakes", /*object=*/false))
       out += of_run(page, r, mistakes_of(page.runs[r], *m));
   if (out.empty()) return "";
   return element("section id=mistakes",
@@ -336,13 +336,14 @@ int run_report(const ReportOptions& o) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "report", "Make a page of runs: curves, mistakes, settings",
-                            {"taeda report out", "taeda report out out-2 --out comparison.html"});
+void add_report(const Command& app) {
+  const Command c =
+      app.add_command("report", "Make a page of runs: curves, mistakes, settings",
+                      {"taeda report out", "taeda report out out-2 --out comparison.html"});
   auto o = std::make_shared<ReportOptions>();
-  c->add_option("runs", o->runs, "Folders of runs; several are compared");
-  add_option(*c, "--out", o->out, "The page, one .html file that needs no other");
-  c->callback([&action, o] { action = [o] { return run_report(*o); }; });
+  c.add_plain("runs", o->runs, "Folders of runs; several are compared");
+  c.add_option("--out", o->out, "The page, one .html file that needs no other");
+  c.on_call([o] { return run_report(*o); });
 }
 
 }  // namespace taeda::tool

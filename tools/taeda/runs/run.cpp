@@ -18,7 +18,6 @@ namespace taeda::tool {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 std::string text_of(const Json& value) {
@@ -29,13 +28,13 @@ std::string text_of(const Json& value) {
 }
 
 double number(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number() ? found->get<double>() : NAN;
+  const Json found = object.contains(name) ? object[name] : Json();
+  return found.is_number() ? found.get<double>() : NAN;
 }
 
 Settings settings_of(const Json& config) {
   Settings out;
-  for (const auto& [key, value] : config.items()) out.emplace_back(key, text_of(value));
+  for (const auto& [key, value] : config.members()) out.emplace_back(key, text_of(value));
   return out;
 }
 
@@ -50,11 +49,11 @@ bool read_result(const Json& result, Run& run) {
   else
     for (const char* name : {"task", "model", "lr", "batch_size", "seed", "amp", "nproc"})
       if (result.contains(name)) run.settings.emplace_back(name, text_of(result[name]));
-  for (const Json& e : result["epochs"])
+  for (const Json& e : result["epochs"].elements())
     run.epochs.push_back({number(e, "train_loss"), number(e, "test_loss"),
                           number(e, "train_accuracy"), number(e, "test_accuracy"),
                           number(e, "seconds")});
-  for (const auto& [key, value] : result.items())
+  for (const auto& [key, value] : result.members())
     if (key.ends_with("_per_second") && value.is_number()) {
       run.rate = value.get<double>();
       run.unit = key.substr(0, key.size() - std::string("_per_second").size()) + "/s";
@@ -74,7 +73,7 @@ void read_checkpoint(const fs::path& path, Run& run) {
   };
   run.state = "unfinished";
   run.device = text("device");
-  const Json config = Json::parse(text("config"), nullptr, /*allow_exceptions=*/false);
+  const Json config = Json::read(text("config"));
   if (config.is_object()) {
     run.settings = settings_of(config);
   } else {
@@ -140,7 +139,7 @@ std::optional<Run> read_run(const fs::path& folder) {
   if (fs::exists(result)) {
     std::ifstream file(result);
     // Others have files of this name, too.
-    run.result = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+    run.result = Json::read(file);
     if (!read_result(run.result, run)) return {};
     run.date = time_of(result);
   } else if (fs::exists(checkpoint)) {

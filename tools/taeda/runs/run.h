@@ -4,11 +4,12 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tools/taeda/json.h"
 
 namespace taeda::tool {
 
@@ -25,7 +26,7 @@ struct Run {
   std::time_t date = 0;
   double rate = NAN;  ///< units each second
   std::string unit = {};
-  nlohmann::ordered_json result = {};  ///< result.json; null where the run is not finished
+  Json result = {};  ///< result.json; null where the run is not finished
 
   std::string setting(const std::string& name) const;
   const Epoch* best() const;

@@ -8,6 +8,7 @@
 #include "taeda/log/table.h"
 #include "taeda/log/terminal.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/runs/run.h"
 
 namespace taeda::tool {
@@ -15,8 +16,6 @@ namespace taeda::tool {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr int kDeepest = 3;  // folders below the one that is looked through
 
 struct RunsOptions {
@@ -39,10 +38,10 @@ Json json_of(const Run& run) {
               {"device", run.device},        {"date", date_text(run.date)},
               {"epochs", run.epochs.size()}, {"seconds", run.seconds()}};
   const auto add = [&](const char* name, double value) {
-    if (!std::isnan(value)) out[name] = value;
+    if (!std::isnan(value)) out.set(name, value);
   };
   if (const Run::Epoch* best = run.best()) {
-    out["best_epoch"] = best - run.epochs.data() + 1;
+    out.set("best_epoch", best - run.epochs.data() + 1);
     add("best_test_loss", best->test_loss);
     add("best_test_accuracy", best->test_accuracy);
     add("train_loss", run.epochs.back().train_loss);
@@ -50,9 +49,9 @@ Json json_of(const Run& run) {
     add("test_accuracy", run.epochs.back().test_accuracy);
   }
   add("per_second", run.rate);
-  out["settings"] = Json::object();
-  for (const auto& [key, value] : run.settings) out["settings"][key] = value;
-  return out;
+  Json settings = Json::object();
+  for (const auto& [key, value] : run.settings) settings.set(key, value);
+  return out.set("settings", settings);
 }
 
 int print_runs(std::vector<Run> runs, const RunsOptions& o) {
@@ -85,8 +84,11 @@ int print_runs(std::vector<Run> runs, const RunsOptions& o) {
 
 Json json_of(const RunLines& lines, const std::vector<Run>& runs) {
   Json out = Json::object();
-  for (const auto& line : lines)
-    for (size_t i = 0; i < runs.size(); ++i) out[line[0]][runs[i].folder] = line[i + 1];
+  for (const auto& line : lines) {
+    Json values;
+    for (size_t i = 0; i < runs.size(); ++i) values.set(runs[i].folder, line[i + 1]);
+    out.set(line[0], values);
+  }
   return out;
 }
 
@@ -123,16 +125,16 @@ int run_runs(const RunsOptions& o) {
 
 }  // namespace
 
-void add_runs(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(
-      app, "runs", "List runs with their figures, or compare some",
+void add_runs(const Command& app) {
+  const Command c = app.add_command(
+      "runs", "List runs with their figures, or compare some",
       {"taeda runs", "taeda runs experiments --json", "taeda runs out out-2     # what differs"});
   auto o = std::make_shared<RunsOptions>();
-  c->add_option("paths", o->paths,
-                "A folder whose runs are listed, by default this one; or two runs or more, which "
-                "are compared");
-  c->add_flag("--json", o->json, "Print JSON");
-  c->callback([&action, o] { action = [o] { return run_runs(*o); }; });
+  c.add_plain("paths", o->paths,
+              "A folder whose runs are listed, by default this one; or two runs or more, which "
+              "are compared");
+  c.add_flag("--json", o->json, "Print JSON");
+  c.on_call([o] { return run_runs(*o); });
 }
 
 }  // namespace taeda::tool

@@ -1,15 +1,13 @@
 #include "tools/taeda/train/about.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 
 namespace taeda::tool {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Bytes need not be text.
 std::vector<int> codes(const std::string& bytes) {
@@ -39,27 +37,27 @@ nn::AnyModule About::make_network() const {
 std::string About::json() const {
   Json out = {{"task", task}, {"model", model}};
   if (task == "text") {
-    out["vocabulary"] = codes(vocabulary);
-    out["context"] = context;
-    out["layers"] = layers;
-    out["width"] = width;
+    out.set("vocabulary", codes(vocabulary));
+    out.set("context", context);
+    out.set("layers", layers);
+    out.set("width", width);
     return out.dump();
   }
-  out["classes"] = classes;
-  out["mean"] = mean;
-  out["stddev"] = stddev;
+  out.set("classes", classes);
+  out.set("mean", mean);
+  out.set("stddev", stddev);
   if (task == "csv") {
-    out["features"] = features;
-    out["target"] = target;
-    out["delimiter"] = delimiter;
-    out["header"] = header;
-    out["hidden"] = hidden;
-    out["target_mean"] = target_mean;
-    out["target_stddev"] = target_stddev;
+    out.set("features", features);
+    out.set("target", target);
+    out.set("delimiter", delimiter);
+    out.set("header", header);
+    out.set("hidden", hidden);
+    out.set("target_mean", target_mean);
+    out.set("target_stddev", target_stddev);
   } else {
-    out["shape"] = {shape.channels, shape.height, shape.width};
+    out.set("shape", {shape.channels, shape.height, shape.width});
   }
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return out.dump_replacing();
 }
 
 namespace {
@@ -76,10 +74,10 @@ void expect_between(int64_t value, int64_t least, int64_t most, const char* name
 }
 
 void read_text(const Json& in, About& a) {
-  a.vocabulary = bytes(in.at("vocabulary"));
-  a.context = in.at("context");
-  a.layers = in.at("layers");
-  a.width = in.at("width");
+  a.vocabulary = bytes(in.at("vocabulary").get<std::vector<int>>());
+  a.context = in.at("context").get<int64_t>();
+  a.layers = in.at("layers").get<int64_t>();
+  a.width = in.at("width").get<int64_t>();
   expect_between(static_cast<int64_t>(a.vocabulary.size()), 1, 256, "vocabulary's length");
   expect_between(a.context, 1, 65536, "context");
   expect_between(a.layers, 1, 256, "layers");
@@ -88,12 +86,12 @@ void read_text(const Json& in, About& a) {
 
 void read_table(const Json& in, About& a) {
   a.features = in.at("features").get<std::vector<std::string>>();
-  a.target = in.at("target");
-  a.delimiter = in.at("delimiter");
-  a.header = in.at("header");
-  a.hidden = in.at("hidden");
-  a.target_mean = in.at("target_mean");
-  a.target_stddev = in.at("target_stddev");
+  a.target = in.at("target").get<std::string>();
+  a.delimiter = in.at("delimiter").get<std::string>();
+  a.header = in.at("header").get<bool>();
+  a.hidden = in.at("hidden").get<int64_t>();
+  a.target_mean = in.at("target_mean").get<double>();
+  a.target_stddev = in.at("target_stddev").get<double>();
   expect(!a.delimiter.empty() && !a.features.empty(), "delimiter or list of columns is empty");
   expect(a.mean.size() == a.features.size() && a.stddev.size() == a.features.size(),
          concat("columns are ", a.features.size(), ", its means ", a.mean.size(),
@@ -120,8 +118,8 @@ About About::from_json(const std::string& text) {
   return user_input([&] {
     const Json in = Json::parse(text);
     About a;
-    a.task = in.at("task");
-    a.model = in.at("model");
+    a.task = in.at("task").get<std::string>();
+    a.model = in.at("model").get<std::string>();
     if (a.task == "text") {
       read_text(in, a);
       return a;

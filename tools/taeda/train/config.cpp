@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <sstream>
-
-#if defined(TAEDA_HAS_TOML)
-#include "tools/taeda/toml.h"
-#endif
 
 #include "taeda/base/nearest.h"
+#include "tools/taeda/toml.h"
 
 namespace taeda::tool {
 
@@ -17,29 +13,25 @@ namespace {
 
 constexpr const char* kConfig = "--config";
 
-#if defined(TAEDA_HAS_TOML)
-
-[[noreturn]] void fail(const std::string& path, const toml::node& node, const std::string& text) {
-  std::ostringstream out;
-  out << path << ", line " << node.source().begin.line << ": " << text;
-  throw UsageError(out.str());
+[[noreturn]] void fail(const std::string& path, const TomlValue& at, const std::string& text) {
+  throw UsageError(taeda::detail::concat(path, ", line ", at.line, ": ", text));
 }
 
 /// The value as it stands behind a flag.
-std::string flag_value(const std::string& path, const Setting& s, const toml::node& node) {
+std::string flag_value(const std::string& path, const Setting& s, const TomlValue& given) {
   if (std::holds_alternative<std::string*>(s.value)) {
-    if (const auto v = node.value_exact<std::string>()) return *v;
-    fail(path, node, std::string(s.name) + " must be a text");
+    if (const auto* v = given.as<std::string>()) return *v;
+    fail(path, given, std::string(s.name) + " must be a text");
   }
   if (std::holds_alternative<bool*>(s.value)) {
-    if (const auto v = node.value_exact<bool>()) return *v ? "true" : "false";
-    fail(path, node, std::string(s.name) + " must be true or false");
+    if (const auto* v = given.as<bool>()) return *v ? "true" : "false";
+    fail(path, given, std::string(s.name) + " must be true or false");
   }
-  if (const auto v = node.value_exact<int64_t>()) return std::to_string(*v);
+  if (const auto* v = given.as<int64_t>()) return std::to_string(*v);
   if (std::holds_alternative<int64_t*>(s.value))
-    fail(path, node, std::string(s.name) + " must be a whole number");
-  if (const auto v = node.value_exact<double>()) return exact_text(*v);
-  fail(path, node, std::string(s.name) + " must be a number");
+    fail(path, given, std::string(s.name) + " must be a whole number");
+  if (const auto* v = given.as<double>()) return exact_text(*v);
+  fail(path, given, std::string(s.name) + " must be a number");
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -54,14 +46,14 @@ std::string maybe(const std::string& word, const std::vector<std::string>& names
 }
 
 /// The file's task and its settings as flags. `task`, if given, must be the file's.
-std::vector<std::string> flags_of(const std::string& path, const toml::table& file,
+std::vector<std::string> flags_of(const std::string& path, const TomlTable& file,
                                   const std::vector<std::string>& tasks, const std::string& task) {
-  const toml::node* named = file.get("task");
-  const auto name = named ? named->value_exact<std::string>() : std::optional<std::string>();
+  const TomlValue* named = find(file, "task");
+  const std::string* name = named ? named->as<std::string>() : nullptr;
   if (named && !name) fail(path, *named, "task must be a text");
   if (!named && task.empty())
     throw UsageError(path + " names no task: expected task = \"...\" with one of " + joined(tasks));
-  const std::string chosen = name.value_or(task);
+  const std::string chosen = name ? *name : task;
   if (std::find(tasks.begin(), tasks.end(), chosen) == tasks.end())
     fail(path, *named,
          "task must be one of " + joined(tasks) + ", got " + chosen + maybe(chosen, tasks));
@@ -72,42 +64,25 @@ std::vector<std::string> flags_of(const std::string& path, const toml::table& fi
   const std::vector<Setting> all = settings(unused);
   for (const Setting& s : all)
     if (s.is_of(chosen)) names.push_back(s.name);
-  for (const auto& [key, node] : file) {
-    const std::string word(key.str());
+  for (const auto& [word, given] : file) {
     if (word == "task") continue;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& s) {
+    const auto found = std::find_if(all.begin(), all.end(), [&, &word = word](const Setting& s) {
       return s.name == word && s.is_of(chosen);
     });
     if (found == all.end())
-      fail(path, node, word + " is no setting of " + chosen + maybe(word, names));
-    out.push_back("--" + word + "=" + flag_value(path, *found, node));
+      fail(path, given, word + " is no setting of " + chosen + maybe(word, names));
+    out.push_back("--" + word + "=" + flag_value(path, *found, given));
   }
   return out;
 }
 
 std::vector<std::string> read_flags(const std::string& path, const std::vector<std::string>& tasks,
                                     const std::string& task) {
-  if (!std::filesystem::is_regular_file(path))
+  if (has_toml() && !std::filesystem::is_regular_file(path))
     throw UsageError(std::string(kConfig) + ": there is no file " + path);
-  try {
-    return flags_of(path, parse_toml_file(path), tasks, task);
-  } catch (const toml::parse_error& e) {
-    std::ostringstream out;
-    out << path << ", line " << e.source().begin.line << ": " << e.description();
-    throw UsageError(out.str());
-  }
+  const TomlValue file = read_toml(path, kConfig);
+  return flags_of(path, *file.as<TomlTable>(), tasks, task);
 }
-
-#else
-
-std::vector<std::string> read_flags(const std::string& path, const std::vector<std::string>&,
-                                    const std::string&) {
-  throw UsageError(std::string(kConfig) + " " + path +
-                   " needs toml++, which this build lacks: install Debian's libtomlplusplus-dev "
-                   "and build with TAEDA_TOML=ON");
-}
-
-#endif
 
 /// A text of TOML.
 std::string toml_text(const std::string& text) {
@@ -140,12 +115,12 @@ TrainOptions with_absolute_paths(TrainOptions o) {
 
 }  // namespace
 
-std::vector<std::string> with_config(const CLI::App& app, const std::vector<std::string>& words) {
+std::vector<std::string> with_config(const Command& app, const std::vector<std::string>& words) {
   if (words.size() < 2 || words[1] != "train") return words;
   std::vector<std::string> tasks, rest;
-  const CLI::App* train = app.get_subcommand("train");
-  for (const CLI::App* c : train->get_subcommands([](const CLI::App*) { return true; }))
-    tasks.push_back(c->get_name());
+  for (const Command& command : app.commands())
+    if (command.name() == "train")
+      for (const Command& task : command.commands()) tasks.push_back(task.name());
   std::string path, task;
   const std::string with_value = std::string(kConfig) + "=";
   for (size_t i = 2; i < words.size(); ++i) {

@@ -14,7 +14,7 @@ namespace taeda::tool {
 /// its settings as flags, then the flags that were given, so that these count. Others come back as
 /// they are. Throws UsageError, with file and line, for a file that cannot be read, keys that the
 /// task does not have and values of another kind.
-std::vector<std::string> with_config(const CLI::App& app, const std::vector<std::string>& words);
+std::vector<std::string> with_config(const Command& app, const std::vector<std::string>& words);
 
 /// What run.toml holds: every setting of the task. Paths are absolute, so that it can be used from
 /// anywhere.

@@ -11,6 +11,7 @@
 #include "taeda/log/terminal.h"
 #include "taeda/training/rate_finder.h"
 #include "tools/taeda/command.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/train/recipe.h"
 
 namespace taeda::tool {

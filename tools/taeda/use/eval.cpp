@@ -65,19 +65,20 @@ int run_eval(const EvalOptions& o) {
 
 }  // namespace
 
-void add_eval(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(app, "eval", "Test a trained model on its data or on others",
-                            {"taeda eval out", "taeda eval out --data new_photos --json",
-                             "taeda eval out/checkpoint.safetensors --device cpu"});
+void add_eval(const Command& app) {
+  const Command c = app.add_command("eval", "Test a trained model on its data or on others",
+                                    {"taeda eval out", "taeda eval out --data new_photos --json",
+                                     "taeda eval out/checkpoint.safetensors --device cpu"});
   auto o = std::make_shared<EvalOptions>();
-  add_use(*c, o->use);
-  add_option(*c, "--data", o->data,
-             "All of a folder, table or text like that of the training; default: the test part of "
-             "the run's own data");
-  add_option(*c, "--batch-size", o->batch_size, "Examples at a time; 0: as the run's test");
-  add_option(*c, "--workers", o->workers, "Threads that prepare batches");
-  add_option(*c, "--threads", o->threads, "Threads that compute; 0: as many as there are cores");
-  c->callback([&action, o] { action = [o] { return run_eval(*o); }; });
+  add_use(c, o->use);
+  c.add_option(
+      "--data", o->data,
+      "All of a folder, table or text like that of the training; default: the test part of "
+      "the run's own data");
+  c.add_option("--batch-size", o->batch_size, "Examples at a time; 0: as the run's test");
+  c.add_option("--workers", o->workers, "Threads that prepare batches");
+  c.add_option("--threads", o->threads, "Threads that compute; 0: as many as there are cores");
+  c.on_call([o] { return run_eval(*o); });
 }
 
 }  // namespace taeda::tool

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "tools/taeda/json.h"
 #include "tools/taeda/train/inputs.h"
 #include "tools/taeda/use/trained.h"
 
@@ -61,20 +62,20 @@ int run_generate(GenerateCall o) {
 
 }  // namespace
 
-void add_generate(CLI::App& app, Action& action) {
-  CLI::App* c =
-      add_command(app, "generate", "Let a trained language model go on with a text",
-                  {"taeda generate out --prompt 'Once upon a time'",
-                   "taeda generate out --length 1000 --temperature 0.8 --top-k 10 --seed 3"});
+void add_generate(const Command& app) {
+  const Command c =
+      app.add_command("generate", "Let a trained language model go on with a text",
+                      {"taeda generate out --prompt 'Once upon a time'",
+                       "taeda generate out --length 1000 --temperature 0.8 --top-k 10 --seed 3"});
   auto o = std::make_shared<GenerateCall>();
-  add_use(*c, o->use);
-  add_option(*c, "--prompt", o->prompt, "Text to go on with; default: a new line");
-  add_option(*c, "--length", o->how.length, "Bytes to make up");
-  add_option(*c, "--temperature", o->how.temperature,
-             "Below 1 more of what is likely, above 1 less; 0: always the likeliest byte");
-  add_option(*c, "--top-k", o->how.top_k, "Draw among as many of the likeliest bytes; 0: all");
-  add_option(*c, "--seed", o->seed, "Of the random numbers: a seed gives one text");
-  c->callback([&action, o] { action = [o] { return run_generate(*o); }; });
+  add_use(c, o->use);
+  c.add_option("--prompt", o->prompt, "Text to go on with; default: a new line");
+  c.add_option("--length", o->how.length, "Bytes to make up");
+  c.add_option("--temperature", o->how.temperature,
+               "Below 1 more of what is likely, above 1 less; 0: always the likeliest byte");
+  c.add_option("--top-k", o->how.top_k, "Draw among as many of the likeliest bytes; 0: all");
+  c.add_option("--seed", o->seed, "Of the random numbers: a seed gives one text");
+  c.on_call([o] { return run_generate(*o); });
 }
 
 }  // namespace taeda::tool

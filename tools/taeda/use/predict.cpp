@@ -13,6 +13,7 @@
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/train/classification.h"
 #include "tools/taeda/train/inputs.h"
 #include "tools/taeda/use/trained.h"
@@ -22,8 +23,6 @@ namespace taeda::tool {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kBatch = 64, kMostDrawn = 400;
 constexpr int64_t kDrawnPerRow = 8;
 
@@ -163,15 +162,15 @@ void print_as_json(const Trained& t, const std::vector<Prediction>& predictions)
   Json list = Json::array();
   for (const Prediction& p : predictions) {
     Json one = {{"input", p.input}};
-    if (p.row > 0) one["row"] = p.row;
+    if (p.row > 0) one.set("row", p.row);
     if (p.likely.empty()) {
-      one["value"] = p.value;
+      one.set("value", p.value);
     } else {
-      one["class"] = t.about.classes[p.order[0]];
-      one["probability"] = p.likely[p.order[0]];
+      one.set("class", t.about.classes[p.order[0]]);
+      one.set("probability", p.likely[p.order[0]]);
       Json all = Json::object();
-      for (const size_t c : p.order) all[t.about.classes[c]] = p.likely[c];
-      one["probabilities"] = all;
+      for (const size_t c : p.order) all.set(t.about.classes[c], p.likely[c]);
+      one.set("probabilities", all);
     }
     list.push_back(one);
   }
@@ -250,21 +249,20 @@ int run_predict(const PredictOptions& o) {
 
 }  // namespace
 
-void add_predict(CLI::App& app, Action& action) {
-  CLI::App* c = add_command(
-      app, "predict", "What a trained model makes of pictures or tables",
+void add_predict(const Command& app) {
+  const Command c = app.add_command(
+      "predict", "What a trained model makes of pictures or tables",
       {"taeda predict out shirt.png", "taeda predict out new_photos --top 3 --out annotated.png",
        "taeda predict houses new_houses.csv --out prices.csv", "taeda predict out *.jpg --json"});
   auto o = std::make_shared<PredictOptions>();
-  add_use(*c, o->use);
-  c->add_option("inputs", o->inputs, "Pictures and folders of pictures; or tables (.csv)")
-      ->required();
-  add_option(*c, "--top", o->top, "Likeliest classes to show");
-  add_option(*c, "--out", o->out,
-             "A .png file of the pictures with what they were taken for, or a .csv file");
-  c->add_flag("--invert", o->invert,
-              "Dark on light becomes light on dark, as in the MNIST data sets");
-  c->callback([&action, o] { action = [o] { return run_predict(*o); }; });
+  add_use(c, o->use);
+  c.add_plain("inputs", o->inputs, "Pictures and folders of pictures; or tables (.csv)").required();
+  c.add_option("--top", o->top, "Likeliest classes to show");
+  c.add_option("--out", o->out,
+               "A .png file of the pictures with what they were taken for, or a .csv file");
+  c.add_flag("--invert", o->invert,
+             "Dark on light becomes light on dark, as in the MNIST data sets");
+  c.on_call([o] { return run_predict(*o); });
 }
 
 }  // namespace taeda::tool

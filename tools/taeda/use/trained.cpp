@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "taeda/io/checkpoint.h"
+#include "tools/taeda/json.h"
 #include "tools/taeda/tensor_file.h"
 #include "tools/taeda/train/folders.h"
 
@@ -33,10 +34,10 @@ std::string value_of(const io::Archive& archive, const std::string& name) {
 
 }  // namespace
 
-void add_use(CLI::App& c, UseOptions& o) {
-  c.add_option("run", o.run, "Folder of a run of taeda train, or a checkpoint of one")->required();
-  add_option(c, "--device", o.device,
-             "cpu, cuda, cuda:N, sim, sim:N, or auto: a GPU if there is one");
+void add_use(const Command& c, UseOptions& o) {
+  c.add_plain("run", o.run, "Folder of a run of taeda train, or a checkpoint of one").required();
+  c.add_option("--device", o.device,
+               "cpu, cuda, cuda:N, sim, sim:N, or auto: a GPU if there is one");
   c.add_flag("--last", o.last, "The last weights, not the best ones");
   c.add_flag("--json", o.json, "Print JSON");
 }
@@ -65,14 +66,14 @@ Trained open_trained(const UseOptions& options, Device device) {
 }
 
 TrainOptions options_of_run(const Trained& t) {
-  const auto config = nlohmann::ordered_json::parse(t.config, nullptr, /*allow_exceptions=*/false);
+  const auto config = Json::read(t.config);
   if (!config.is_object())
     throw UsageError(t.path + " does not say which data it is of: give --data");
   TrainOptions out;
   out.task = t.about.task;
   for (const Setting& s : settings(out))
     if (config.contains(s.name))
-      std::visit([&](auto* value) { config[s.name].get_to(*value); }, s.value);
+      std::visit([&]<class T>(T* value) { *value = config[s.name].get<T>(); }, s.value);
   return out;
 }
 

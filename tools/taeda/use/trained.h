@@ -25,7 +25,7 @@ struct UseOptions {
   std::string run, device = "auto";
   bool last = false, json = false;
 };
-void add_use(CLI::App& command, UseOptions& options);
+void add_use(const Command& command, UseOptions& options);
 
 /// The network of a run: the best weights of a folder, or the last ones; or those of a file. Throws
 /// UsageError where there is none.
