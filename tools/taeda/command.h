@@ -15,7 +15,13 @@ namespace taeda::tool {
 
 /// Something the user must change: one line on stderr, exit code 2.
 class UsageError : public Error {
+ public:
   using Error::Error;
+};
+/// What the program at hand, which was built to train alone, leaves to the one with all commands:
+/// "taeda train --nproc above 1".
+class NeedsAllCommands : public UsageError {
+  using UsageError::UsageError;
 };
 
 constexpr int kExitFailure = 1, kExitUsage = 2, kExitInterrupted = 130;

@@ -52,7 +52,12 @@ int run(char** argv, const std::vector<std::string>& given) {
     hand_over(argv);  // that one knows all words that may have been meant
     throw;
   }
-  return action();
+  try {
+    return action();
+  } catch (const NeedsAllCommands& error) {
+    hand_over(argv);
+    throw UsageError(error.message() + " is not built here: " + way_to_others());
+  }
 }
 
 }  // namespace

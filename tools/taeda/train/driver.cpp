@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -14,8 +15,6 @@
 #include "taeda/amp/grad_scaler.h"
 #include "taeda/device/generator.h"
 #include "taeda/device/registry.h"
-#include "taeda/distributed/ddp/distributed_data_parallel.h"
-#include "taeda/distributed/sync_batch_norm.h"
 #include "taeda/io/checkpoint.h"
 #include "taeda/io/interrupt.h"
 #include "taeda/io/random_state.h"
@@ -29,6 +28,7 @@
 #include "tools/taeda/train/recipe.h"
 #include "tools/taeda/train/report.h"
 #include "tools/taeda/train/step_log.h"
+#include "tools/taeda/train/together.h"
 
 namespace taeda::tool {
 
@@ -153,7 +153,7 @@ class Training {
   Loader train_loader_, test_loader_;
   nn::AnyModule network_;
   nn::DataParallel<nn::SequentialImpl> parallel_{nullptr};
-  distributed::DistributedDataParallel<nn::SequentialImpl> distributed_{nullptr};
+  std::function<Tensor(const Tensor&)> shared_forward_;  ///< of several processes
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::unique_ptr<optim::LRScheduler> schedule_;
   amp::GradScaler scaler_;
@@ -206,10 +206,7 @@ Training::Training(const TrainOptions& options, Device device, const Task& task,
   const auto wrapped = std::make_shared<nn::SequentialImpl>();
   wrapped->push_back(network_);
   if (ranks.size() > 1) {
-    // Batch norms see the whole batch, so that buffers are the same everywhere.
-    nn::SyncBatchNorm::convert_sync_batchnorm(wrapped);
-    distributed_ = distributed::DistributedDataParallel<nn::SequentialImpl>(
-        wrapped, {.broadcast_buffers = false});
+    shared_forward_ = together::share_gradients(wrapped);
     ranks.separate_random_numbers(options.seed);
     return;
   }
@@ -219,7 +216,7 @@ Training::Training(const TrainOptions& options, Device device, const Task& task,
 }
 
 Tensor Training::forward(const Tensor& inputs) {
-  if (!distributed_.is_empty() && network_->is_training()) return distributed_(inputs);
+  if (shared_forward_ && network_->is_training()) return shared_forward_(inputs);
   return parallel_.is_empty() ? network_.forward(inputs) : parallel_(inputs);
 }
 

@@ -4,33 +4,25 @@
 #include <cstdlib>
 
 #include "taeda/device/generator.h"
-#include "taeda/distributed/environment.h"
-#include "taeda/distributed/group/collectives.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
-#include "tools/taeda/command.h"
+#include "tools/taeda/train/together.h"
 
 namespace taeda::tool {
 
 bool Ranks::told_by_environment() { return std::getenv("RANK") != nullptr; }
 
 Ranks Ranks::join(int64_t nproc) {
-  const int64_t size = user_input([] { return distributed::world_size_from_environment(); });
-  if (size != nproc)
-    throw UsageError(taeda::detail::concat(
-        "--nproc ", nproc, ": this process is one of ", size,
-        " that were started together (RANK and WORLD_SIZE are set); give --nproc ", size));
-  distributed::init_process_group("gloo");
+  const together::Place place = together::join(nproc);
   Ranks out;
-  out.rank_ = distributed::get_rank();
-  out.size_ = distributed::get_world_size();
-  const char* local = std::getenv("LOCAL_RANK");
-  out.local_rank_ = local ? std::atoi(local) : out.rank_;
+  out.rank_ = place.rank;
+  out.size_ = place.size;
+  out.local_rank_ = place.local_rank;
   return out;
 }
 
 void Ranks::leave() const {
-  if (size_ > 1) distributed::destroy_process_group();
+  if (size_ > 1) together::leave();
 }
 
 Share Ranks::share_of(const data::Example<>& batch) const {
@@ -47,12 +39,12 @@ Share Ranks::share_of(const data::Example<>& batch) const {
 bool Ranks::any(bool mine) const {
   if (size_ == 1) return mine;
   const Tensor yes = full({1}, mine ? 1 : 0, kInt);
-  distributed::all_reduce(yes, distributed::ReduceOp::MAX);
+  together::take_largest(yes);
   return yes.item<int>() != 0;
 }
 
 void Ranks::add_up(const Tensor& values) const {
-  if (size_ > 1) distributed::all_reduce(values);
+  if (size_ > 1) together::add_up(values);
 }
 
 std::vector<double> Ranks::sum(const std::vector<double>& mine) const {
@@ -68,7 +60,7 @@ std::vector<RankState> Ranks::gather(const RankState& mine) const {
   for (const auto& [name, value] : mine) {
     std::vector<Tensor> values;
     for (size_t r = 0; r < out.size(); ++r) values.push_back(empty_like(value));
-    distributed::gather(value, values);
+    together::gather(value, values);
     for (size_t r = 0; r < out.size(); ++r) out[r][name] = values[r];
   }
   return out;
