@@ -8,12 +8,9 @@
 #include "taeda/io/atomic_file.h"
 #include "taeda/io/checksums.h"
 #include "taeda/io/file_bytes.h"
+#include "taeda/io/json_events.h"
 #include "taeda/io/safetensors_header.h"
 #include "taeda/ops/copy.h"
-
-#if defined(TAEDA_HAS_JSON)
-#include <nlohmann/json.hpp>
-#endif
 
 namespace taeda::inline v0_2::io {
 
@@ -119,15 +116,6 @@ std::vector<const std::pair<std::string, Tensor>*> storage_order(const NamedTens
   return order;
 }
 
-/// A text as JSON has it.
-std::string quoted(const std::string& text) {
-  try {
-    return nlohmann::json(text).dump();
-  } catch (const nlohmann::json::exception& e) {
-    throw ValueError(taeda::detail::concat("names and metadata must be valid UTF-8: ", e.what()));
-  }
-}
-
 /// What the header says of tensors that lie in this order.
 template <class Order>
 std::vector<TensorInfo> infos_of(const Order& order) {
@@ -145,7 +133,7 @@ std::vector<TensorInfo> infos_of(const Order& order) {
 std::string metadata_json(const Metadata& metadata) {
   std::string out;
   for (const auto& [key, value] : metadata)
-    out += (out.empty() ? "" : ",") + quoted(key) + ":" + quoted(value);
+    out += (out.empty() ? "" : ",") + json_text(key) + ":" + json_text(value);
   return "\"__metadata__\":{" + out + "}";
 }
 
@@ -153,7 +141,7 @@ std::string make_header(const std::vector<TensorInfo>& infos, const Metadata& me
   std::string text = "{";
   if (!metadata.empty()) text += metadata_json(metadata);
   for (const TensorInfo& t : infos) {
-    text += (text.size() == 1 ? "" : ",") + quoted(t.name) + ":{\"dtype\":\"" + t.dtype +
+    text += (text.size() == 1 ? "" : ",") + json_text(t.name) + ":{\"dtype\":\"" + t.dtype +
             "\",\"shape\":[";
     for (size_t d = 0; d < t.shape.size(); ++d) text += (d ? "," : "") + std::to_string(t.shape[d]);
     text += "],\"data_offsets\":[" + std::to_string(t.begin) + "," + std::to_string(t.end) + "]}";
@@ -192,7 +180,7 @@ void write_parts(const NamedTensors& tensors, Metadata metadata, Write&& write,
   }
   if (!has_checksums()) return;
   // Within a text of JSON quotes are escaped, so this is found where it is a key.
-  const std::string key = quoted(kChecksumKey) + ":\"";
+  const std::string key = json_text(kChecksumKey) + ":\"";
   overwrite(sizeof length + header.find(key) + key.size(),
             checksum_text(infos, metadata, checksums));
 }

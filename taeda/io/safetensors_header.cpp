@@ -6,10 +6,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/file_bytes.h"
-
-#if defined(TAEDA_HAS_JSON)
-#include <nlohmann/json.hpp>
-#endif
+#include "taeda/io/json_events.h"
 
 namespace taeda::inline v0_2::io {
 
@@ -94,59 +91,48 @@ void check_offsets(std::vector<TensorInfo>& tensors, uint64_t data_bytes) {
 
 #if defined(TAEDA_HAS_JSON)
 
-using Json = nlohmann::json;
-
 /// Takes the header's events one by one: this finds names that occur twice, which a parsed document
 /// no longer shows, and needs no recursion. Depth 1: names; depth 2: fields, or metadata.
-class HeaderReader : public nlohmann::json_sax<Json> {
+class HeaderReader : public JsonEvents {
  public:
   explicit HeaderReader(SafeTensorsHeader* out) : out_(*out) {}
 
-  bool null() override { return refuse("null"); }
-  bool boolean(bool) override { return refuse("a boolean"); }
-  bool number_float(double, const std::string& text) override {
-    return refuse("the number " + text);
-  }
-  bool binary(binary_t&) override { return refuse("binary data"); }
-  bool number_integer(int64_t v) override {
-    return refuse("the negative number " + std::to_string(v));
-  }
-  bool number_unsigned(uint64_t v) override {
-    if (!in_list_) return refuse("the number " + std::to_string(v));
+  void null() override { refuse("null"); }
+  void boolean() override { refuse("a boolean"); }
+  void number_float(const std::string& text) override { refuse("the number " + text); }
+  void number_integer(int64_t v) override { refuse("the negative number " + std::to_string(v)); }
+  void number_unsigned(uint64_t v) override {
+    if (!in_list_) refuse("the number " + std::to_string(v));
     TAEDA_CHECK(v <= INT64_MAX, "number ", v, " in tensor '", name_, "' is too large");
     numbers_.push_back(v);
-    return true;
   }
-  bool string(std::string& text) override {
-    if (in_list_ || depth_ != 2) return refuse("the string \"" + text + "\"");
+  void string(const std::string& text) override {
+    if (in_list_ || depth_ != 2) refuse("the string \"" + text + "\"");
     if (name_ == "__metadata__") {
       out_.metadata[field_] = text;
     } else {
       TAEDA_CHECK(field_ == "dtype", "field '", field_, "' of tensor '", name_, "' is a string");
       info_.dtype = text;
     }
-    return true;
   }
-  bool start_object(size_t) override {
-    if (in_list_ || ++depth_ > 2) return refuse("an object");
+  void start_object() override {
+    if (in_list_ || ++depth_ > 2) refuse("an object");
     fields_.clear();
     info_ = TensorInfo{};
-    return true;
   }
-  bool end_object() override {
+  void end_object() override {
     if (--depth_ == 1 && name_ != "__metadata__") {
       for (const char* field : {"dtype", "shape", "data_offsets"})
         TAEDA_CHECK(fields_.count(field), "tensor '", name_, "' has no field '", field, "'");
       info_.name = name_;
       out_.tensors.push_back(std::move(info_));
     }
-    return true;
   }
-  bool key(std::string& text) override {
+  void key(const std::string& text) override {
     if (depth_ == 1) {
       name_ = text;
       TAEDA_CHECK(names_.insert(text).second, "the name '", text, "' occurs twice");
-      return true;
+      return;
     }
     field_ = text;
     TAEDA_CHECK(fields_.insert(text).second, "the field '", text, "' of '", name_,
@@ -154,16 +140,13 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     TAEDA_CHECK(
         name_ == "__metadata__" || text == "dtype" || text == "shape" || text == "data_offsets",
         "tensor '", name_, "' has an unknown field '", text, "'");
-    return true;
   }
-  bool start_array(size_t) override {
-    if (in_list_ || depth_ != 2 || name_ == "__metadata__" || field_ == "dtype")
-      return refuse("a list");
+  void start_array() override {
+    if (in_list_ || depth_ != 2 || name_ == "__metadata__" || field_ == "dtype") refuse("a list");
     in_list_ = true;
     numbers_.clear();
-    return true;
   }
-  bool end_array() override {
+  void end_array() override {
     in_list_ = false;
     if (field_ == "shape") {
       info_.shape.assign(numbers_.begin(), numbers_.end());
@@ -173,15 +156,14 @@ class HeaderReader : public nlohmann::json_sax<Json> {
       info_.begin = numbers_[0];
       info_.end = numbers_[1];
     }
-    return true;
   }
-  bool parse_error(size_t position, const std::string&, const Json::exception& e) override {
+  void invalid(size_t position, const char* why) override {
     throw Error(
-        taeda::detail::concat("the header is not valid JSON at byte ", position, ": ", e.what()));
+        taeda::detail::concat("the header is not valid JSON at byte ", position, ": ", why));
   }
 
  private:
-  bool refuse(const std::string& what) const {
+  [[noreturn]] void refuse(const std::string& what) const {
     throw Error(depth_ == 0 ? "the header is not a JSON object"
                             : taeda::detail::concat("unexpected ", what, " in '", name_, "'"));
   }
@@ -195,14 +177,14 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool in_list_ = false;
 };
 
-void parse_json(const char* begin, size_t bytes, SafeTensorsHeader* out) {
+void parse_header(const std::string& text, SafeTensorsHeader* out) {
   HeaderReader reader(out);
-  Json::sax_parse(begin, begin + bytes, &reader);
+  read_json(text, reader);
 }
 
 #else
 
-void parse_json(const char*, size_t, SafeTensorsHeader*) {
+void parse_header(const std::string&, SafeTensorsHeader*) {
   throw NotImplementedError(
       "this build of Taeda reads no safetensors files: nlohmann-json was not found");
 }
@@ -243,7 +225,7 @@ SafeTensorsHeader read_header(const FileBytes& file) {
   SafeTensorsHeader out;
   out.data_offset = sizeof length + length;
   TAEDA_CHECK(text.starts_with('{'), "the header does not start with '{'");
-  parse_json(text.data(), length, &out);
+  parse_header(text, &out);
   check_offsets(out.tensors, size - out.data_offset);
   return out;
 }

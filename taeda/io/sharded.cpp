@@ -10,10 +10,7 @@
 #include "taeda/base/json.h"
 #include "taeda/io/atomic_file.h"
 #include "taeda/io/file_bytes.h"
-
-#if defined(TAEDA_HAS_JSON)
-#include <nlohmann/json.hpp>
-#endif
+#include "taeda/io/json_events.h"
 
 namespace taeda::inline v0_2::io {
 
@@ -49,38 +46,39 @@ using WeightMap = std::map<std::string, std::vector<std::string>>;  // names by 
 
 #if defined(TAEDA_HAS_JSON)
 
-using Json = nlohmann::json;
-
 /// Takes an index's events one by one. A parsed document would need memory to be let go of, which
 /// may be what has run out.
-class IndexReader : public nlohmann::json_sax<Json> {
+class IndexReader : public JsonEvents {
  public:
-  bool null() override { return pass(false, "null"); }
-  bool boolean(bool) override { return pass(false, "a boolean"); }
-  bool number_integer(int64_t) override { return pass(false, "a number"); }
-  bool number_unsigned(uint64_t) override { return pass(false, "a number"); }
-  bool number_float(double, const std::string&) override { return pass(false, "a number"); }
-  bool binary(binary_t&) override { return pass(false, "binary data"); }
-  bool string(std::string& text) override {
+  void null() override { pass(false, "null"); }
+  void boolean() override { pass(false, "a boolean"); }
+  void number_integer(int64_t) override { pass(false, "a number"); }
+  void number_unsigned(uint64_t) override { pass(false, "a number"); }
+  void number_float(const std::string&) override { pass(false, "a number"); }
+  void string(const std::string& text) override {
     if (!is_shard()) return pass(false, "a text");
     map[text].push_back(name_);
-    return true;
   }
-  bool start_object(size_t) override { return pass(true, "an object") && start(); }
-  bool start_array(size_t) override { return pass(false, "a list") && start(); }
-  bool end_object() override { return end(); }
-  bool end_array() override { return end(); }
-  bool key(std::string& text) override {
+  void start_object() override {
+    pass(true, "an object");
+    start();
+  }
+  void start_array() override {
+    pass(true, "a list");
+    start();
+  }
+  void end_object() override { --depth_; }
+  void end_array() override { --depth_; }
+  void key(const std::string& text) override {
     if (depth_ == 1) {
       in_map_ = text == "weight_map";
     } else if (is_shard()) {
       TAEDA_CHECK(names_.insert(text).second, "the name '", text, "' occurs twice");
       name_ = text;
     }
-    return true;
   }
-  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& e) override {
-    throw Error(std::string("it is not valid JSON: ") + e.what());
+  void invalid(size_t, const char* why) override {
+    throw Error(std::string("it is not valid JSON: ") + why);
   }
 
   WeightMap map;
@@ -90,19 +88,13 @@ class IndexReader : public nlohmann::json_sax<Json> {
   /// Whether what comes next is the shard of a name.
   bool is_shard() const { return in_map_ && depth_ == 2; }
   /// The index and its map are objects, shards are texts, and the rest does not matter.
-  bool pass(bool is_object, const char* what) const {
+  void pass(bool is_object, const char* what) const {
     TAEDA_CHECK(!is_shard(), "the shard of '", name_, "' is no text but ", what);
     TAEDA_CHECK(is_object || (depth_ > 0 && !(in_map_ && depth_ == 1)), "it has no weight_map");
-    return true;
   }
-  bool start() {
+  void start() {
     TAEDA_CHECK(++depth_ <= 3, "it is nested more deeply than an index");
     found |= in_map_ && depth_ == 2;
-    return true;
-  }
-  bool end() {
-    --depth_;
-    return true;
   }
 
   int depth_ = 0;
@@ -113,7 +105,7 @@ class IndexReader : public nlohmann::json_sax<Json> {
 
 WeightMap read_weight_map(const std::string& text) {
   IndexReader reader;
-  Json::sax_parse(text, &reader);
+  read_json(text, reader);
   TAEDA_CHECK(reader.found, "it has no weight_map");
   return std::move(reader.map);
 }
