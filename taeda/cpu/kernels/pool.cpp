@@ -10,35 +10,33 @@
 #include "taeda/cpu/kernels/pool_geometry.h"
 #include "taeda/cpu/kernels/pool_last.h"
 #include "taeda/cpu/kernels/pool_pairs.h"
+#include "taeda/cpu/kernels/strided.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
 /// One output of a channel whose elements lie side by side.
-template <class T, class Index>
-void max_pool_output(const Planes& p, const Window& w, const T* in, int64_t z, int64_t y, int64_t x,
-                     T* out, Index* window) {
-  using C = opmath_t<T>;
+template <class C>
+void max_pool_output(const Planes& p, const Window& w, const C* in, int64_t z, int64_t y, int64_t x,
+                     C* out, const Winners& winners) {
   const Taps taps(p, w, z, y, x);
   C best = -std::numeric_limits<C>::infinity();
   int32_t winner = taps.first();
   taps.for_each([&](int64_t at, int32_t k) {
-    const C value = static_cast<C>(in[at]);
-    const bool wins = beats(value, best);
-    best = wins ? value : best;
+    const bool wins = beats(in[at], best);
+    best = wins ? in[at] : best;
     winner = wins ? k : winner;
   });
-  *out = static_cast<T>(best);
-  if (window) *window = static_cast<Index>(winner);
+  out[x] = best;
+  if (winners.wanted()) winners.set(x, winner);
 }
 
 /// A row of outputs at a time: those whose windows lie inside of the row are compared tap by
 /// tap, each in the order in which its taps come.
-template <class T, class Index>
+template <class C>
 class MaxRows {
  public:
-  using C = opmath_t<T>;
   MaxRows(const Planes& p, const Window& w) : p_(p), w_(w) {
     const int64_t stride = w.stride[2], reach = (w.kernel[2] - 1) * w.dilation[2] + 1,
                   room = p.in[2] + w.padding[2] - reach;
@@ -46,16 +44,16 @@ class MaxRows {
     end_ = std::max(room < 0 ? 0 : std::min(room / stride + 1, p.out[2]), begin_);
   }
 
-  void run(const T* in, T* out, Index* window) const {
+  void run(const C* in, C* out, Winners winners) const {
     for (int64_t z = 0; z < p_.out[0]; ++z)
       for (int64_t y = 0; y < p_.out[1]; ++y) {
-        for (int64_t x = 0; x < begin_; ++x)
-          max_pool_output(p_, w_, in, z, y, x, out + x, window ? window + x : nullptr);
-        window ? inner<true>(z, y, in, out, window) : inner<false>(z, y, in, out, window);
+        for (int64_t x = 0; x < begin_; ++x) max_pool_output(p_, w_, in, z, y, x, out, winners);
+        winners.wanted() ? inner<true>(z, y, in, out, winners)
+                         : inner<false>(z, y, in, out, winners);
         for (int64_t x = end_; x < p_.out[2]; ++x)
-          max_pool_output(p_, w_, in, z, y, x, out + x, window ? window + x : nullptr);
+          max_pool_output(p_, w_, in, z, y, x, out, winners);
         out += p_.out[2];
-        if (window) window += p_.out[2];
+        winners = winners.from(p_.out[2]);
       }
   }
 
@@ -64,7 +62,7 @@ class MaxRows {
 
   /// `Track`: winners are asked for.
   template <bool Track>
-  void inner(int64_t z, int64_t y, const T* in, T* out, Index* window) const {
+  void inner(int64_t z, int64_t y, const C* in, C* out, const Winners& winners) const {
     const auto [z_begin, z_end] = w_.inside(0, z, p_.in[0]);
     const auto [y_begin, y_end] = w_.inside(1, y, p_.in[1]);
     for (int64_t x = begin_; x < end_; x += kChunk) {
@@ -76,7 +74,7 @@ class MaxRows {
                   static_cast<int32_t>((z_begin * w_.kernel[1] + y_begin) * w_.kernel[2]));
       for (int64_t kz = z_begin; kz < z_end; ++kz)
         for (int64_t ky = y_begin; ky < y_end; ++ky) {
-          const T* row = in + (w_.input(0, z, kz) * p_.in[1] + w_.input(1, y, ky)) * p_.in[2];
+          const C* row = in + (w_.input(0, z, kz) * p_.in[1] + w_.input(1, y, ky)) * p_.in[2];
           int64_t kx = 0;
           if constexpr (!Track)
             if (w_.stride[2] == 2 && w_.dilation[2] == 1)
@@ -84,7 +82,7 @@ class MaxRows {
                 contend_pairs(row + w_.input(2, x, kx), n, best);
           for (; kx < w_.kernel[2]; ++kx) {
             const auto number = static_cast<int32_t>((kz * w_.kernel[1] + ky) * w_.kernel[2] + kx);
-            const T* from = row + w_.input(2, x, kx);
+            const C* from = row + w_.input(2, x, kx);
             if (w_.stride[2] == 1)
               contend_row<Track, 1>(from, 1, n, number, best, winner);
             else if (w_.stride[2] == 2)
@@ -93,25 +91,24 @@ class MaxRows {
               contend_row<Track, 0>(from, w_.stride[2], n, number, best, winner);
           }
         }
-      for (int64_t i = 0; i < n; ++i) out[x + i] = static_cast<T>(best[i]);
-      if constexpr (Track)
-        for (int64_t i = 0; i < n; ++i) window[x + i] = static_cast<Index>(winner[i]);
+      std::copy_n(best, n, out + x);
+      if constexpr (Track) winners.set(x, winner, n);
     }
   }
   /// Two taps of windows that are two elements apart.
-  static void contend_pairs(const T* __restrict from, int64_t n, C* __restrict best) {
+  static void contend_pairs(const C* __restrict from, int64_t n, C* __restrict best) {
     for (int64_t i = 0; i < n; ++i) {
-      const C a = static_cast<C>(from[2 * i]), b = static_cast<C>(from[2 * i + 1]);
+      const C a = from[2 * i], b = from[2 * i + 1];
       const C top = b > a ? b : a, either = (a != a) | (b != b) ? a + b : top;
       best[i] = (either > best[i]) | (either != either) ? either : best[i];
     }
   }
   /// `Step`: the stride, 0 for any.
   template <bool Track, int64_t Step>
-  static void contend_row(const T* __restrict from, int64_t stride, int64_t n, int32_t number,
+  static void contend_row(const C* __restrict from, int64_t stride, int64_t n, int32_t number,
                           C* __restrict best, int32_t* __restrict winner) {
     for (int64_t i = 0; i < n; ++i) {
-      const C value = static_cast<C>(from[i * (Step == 0 ? stride : Step)]);
+      const C value = from[i * (Step == 0 ? stride : Step)];
       const bool wins = (value > best[i]) | (value != value);
       best[i] = wins ? value : best[i];
       if constexpr (Track) winner[i] = wins ? number : winner[i];
@@ -153,34 +150,38 @@ void transpose(T* to, const T* from, int64_t rows, int64_t columns) {
                           reinterpret_cast<const char*>(from), columns * item, rows, columns);
 }
 
-template <class T, class Index>
+template <class T>
 void max_pool_together(const Planes& p, const Window& w, int64_t together, const T* in, T* out,
-                       Index* window) {
+                       const Winners& winners) {
   const int64_t groups = (p.count + together - 1) / together,
                 work = together * (p.in_size() + p.out_size() * w.size());
-  parallel_for(0, groups, std::max<int64_t>(1, kParallelGrain / work),
-               [&](int64_t begin, int64_t end) {
-                 const ScratchArray<T> last(together * p.in_size()), best(together * p.out_size());
-                 const ScratchArray<Index> winners(window ? together * p.out_size() : 0);
-                 for (int64_t g = begin; g < end; ++g) {
-                   const int64_t first = g * together, n = std::min(together, p.count - first);
-                   Planes some = p;
-                   some.count = some.channels = some.step = n;
-                   transpose(last.get(), in + first * p.in_size(), n, p.in_size());
-                   max_pool_last(some, w, last.get(), best.get(), window ? winners.get() : nullptr);
-                   transpose(out + first * p.out_size(), best.get(), p.out_size(), n);
-                   if (window)
-                     transpose(window + first * p.out_size(), winners.get(), p.out_size(), n);
-                 }
-               });
+  parallel_for(
+      0, groups, std::max<int64_t>(1, kParallelGrain / work), [&](int64_t begin, int64_t end) {
+        const ScratchArray<T> last(together * p.in_size()), best(together * p.out_size());
+        const ScratchArray<char> numbers(winners.wanted() ? together * p.out_size() * winners.item()
+                                                          : 0);
+        const Winners last_winners(winners.wanted() ? numbers.get() : nullptr, winners.are_bytes());
+        for (int64_t g = begin; g < end; ++g) {
+          const int64_t first = g * together, n = std::min(together, p.count - first);
+          Planes some = p;
+          some.count = some.channels = some.step = n;
+          transpose(last.get(), in + first * p.in_size(), n, p.in_size());
+          max_pool_last(some, w, last.get(), best.get(), last_winners);
+          transpose(out + first * p.out_size(), best.get(), p.out_size(), n);
+          if (!winners.wanted()) continue;
+          char *const to = winners.at(first * p.out_size()), *const from = last_winners.at(0);
+          if (winners.are_bytes())
+            transpose_part<uint8_t>(to, p.out_size(), from, n, p.out_size(), n);
+          else
+            transpose_part<uint32_t>(to, 4 * p.out_size(), from, 4 * n, p.out_size(), n);
+        }
+      });
 }
 
-/// Calls f with the pointer to the winners, or a null one, in their type.
+/// Calls f with the pointer to the winners in their type.
 template <class F>
 void with_window(const Tensor& window, F&& f) {
-  if (!window.defined())
-    f(static_cast<uint8_t*>(nullptr));
-  else if (window.dtype() == kByte)
+  if (window.dtype() == kByte)
     f(window.data_ptr<uint8_t>());
   else
     f(window.data_ptr<int32_t>());
@@ -203,46 +204,49 @@ void with_rows(int rows, F&& f) {
     f(std::integral_constant<int, 1>());
 }
 
+/// Calls f(number, plane of the input, plane of the output) for every plane. Those of 16-bit floats
+/// are float32 meanwhile: each element is converted once, and the loops are there once for both.
+template <class T, class F>
+void for_each_plane(const Planes& p, int64_t work, const T* in, T* out, F&& f) {
+  p.for_each(work, [&](int64_t i) {
+    const T* const from = in + i * p.in_size();
+    T* const to = out + i * p.out_size();
+    if constexpr (std::is_same_v<T, opmath_t<T>>) {
+      f(i, from, to);
+    } else {
+      const ScratchArray<float> wide(p.in_size()), result(p.out_size());
+      convert(wide.get(), from, p.in_size());
+      f(i, wide.get(), result.get());
+      convert(to, result.get(), p.out_size());
+    }
+  });
+}
+
+template <class T>
+void max_pool(const Planes& p, const Window& w, const T* in, T* out, const Winners& winners) {
+  using C = opmath_t<T>;
+  const auto winners_of = [&](int64_t i) { return winners.from(i * p.out_size()); };
+  if constexpr (std::is_same_v<C, float>) {
+    if (const int rows = winners.are_bytes() ? w.pair_rows(p) : 0)
+      return with_rows(rows, [&](auto height) {
+        for_each_plane(p, p.in_size(), in, out, [&](int64_t i, const float* from, float* to) {
+          max_pool_pairs<height>(from, p.in[2], p.out[1], p.out[2], to, winners_of(i).bytes_at(0));
+        });
+      });
+  }
+  if (p.last()) return max_pool_last(p, w, in, out, winners);
+  if (const int64_t n = planes_together(p, w, sizeof(T)))
+    return max_pool_together(p, w, n, in, out, winners);
+  const MaxRows<C> rows(p, w);
+  for_each_plane(p, p.out_size() * w.size(), in, out,
+                 [&](int64_t i, const C* from, C* to) { rows.run(from, to, winners_of(i)); });
+}
+
 void max_pool_kernel(const Tensor& out, const Tensor& window, const Tensor& in,
                      const PoolGeometry& g) {
   const Planes p(in, out, g.ndim);
-  const Window w(g);
   dispatch(FloatTypes{}, "max_pool", in.dtype(), [&]<class T>() {
-    with_window(window, [&]<class Index>(Index* winners) {
-      const T* from = in.data_ptr<T>();
-      T* to = out.data_ptr<T>();
-      if constexpr (std::is_same_v<T, float> && std::is_same_v<Index, uint8_t>) {
-        if (const int rows = w.pair_rows(p))
-          return with_rows(rows, [&](auto height) {
-            p.for_each(p.in_size(), [&](int64_t i) {
-              max_pool_pairs<height>(from + i * p.in_size(), p.in[2], p.out[1], p.out[2],
-                                     to + i * p.out_size(),
-                                     winners ? winners + i * p.out_size() : nullptr);
-            });
-          });
-      }
-      if constexpr (sizeof(T) == 2 && std::is_same_v<Index, uint8_t>) {
-        // In float32, a plane at a time: what wins is one of the numbers, so nothing is rounded.
-        if (const int rows = w.pair_rows(p))
-          return with_rows(rows, [&](auto height) {
-            p.for_each(p.in_size(), [&](int64_t i) {
-              const ScratchArray<float> wide(p.in_size()), best(p.out_size());
-              convert(wide.get(), from + i * p.in_size(), p.in_size());
-              max_pool_pairs<height>(wide.get(), p.in[2], p.out[1], p.out[2], best.get(),
-                                     winners ? winners + i * p.out_size() : nullptr);
-              convert(to + i * p.out_size(), best.get(), p.out_size());
-            });
-          });
-      }
-      if (p.last()) return max_pool_last(p, w, from, to, winners);
-      if (const int64_t n = planes_together(p, w, sizeof(T)))
-        return max_pool_together(p, w, n, from, to, winners);
-      const MaxRows<T, Index> rows(p, w);
-      p.for_each(p.out_size() * w.size(), [&](int64_t i) {
-        rows.run(from + i * p.in_size(), to + i * p.out_size(),
-                 winners ? winners + i * p.out_size() : nullptr);
-      });
-    });
+    max_pool(p, Window(g), in.data_ptr<T>(), out.data_ptr<T>(), Winners(window));
   });
 }
 
@@ -309,14 +313,16 @@ void max_pool_gather_kernel(const Tensor& out, const Tensor& in, const Tensor& w
   const Planes p(in, out, g.ndim);
   const Window w(g);
   const WindowOffsets offsets(p, w);
-  dispatch(FloatTypes{}, "max_pool_gather", in.dtype(), [&]<class T>() {
+  with_word(in.element_size(), [&]<class W>(W) {
+    const W* const from = static_cast<const W*>(in.data_ptr());
+    W* const to = static_cast<W*>(out.data_ptr());
     with_window(window, [&]<class Index>(const Index* winners) {
       p.for_each(p.out_size() * 4, [&](int64_t i) {
-        const T* plane = in.data_ptr<T>() + p.begin(i, p.in_size());
+        const W* plane = from + p.begin(i, p.in_size());
         const int64_t start = p.begin(i, p.out_size());
         for_each_output(p, [&](int64_t o, int64_t z, int64_t y, int64_t x) {
           const int64_t at = start + o * p.step;
-          out.data_ptr<T>()[at] = plane[offsets.position(z, y, x, winners[at]) * p.step];
+          to[at] = plane[offsets.position(z, y, x, winners[at]) * p.step];
         });
       });
     });
@@ -396,10 +402,9 @@ void average_backward(const char* op, const Tensor& grad_in, const Tensor& grad_
 }
 
 /// Averages over a channel whose elements lie side by side, a row of outputs at a time.
-template <class T>
+template <class C>
 class AverageRows {
  public:
-  using C = opmath_t<T>;
   AverageRows(const Planes& p, const Window& w, const Regions& regions)
       : p_(p), w_(w), regions_(regions) {
     const int64_t stride = w.stride[2], room = p.in[2] + w.padding[2] - w.kernel[2];
@@ -407,7 +412,7 @@ class AverageRows {
     inner_end_ = std::max(room < 0 ? 0 : std::min(room / stride + 1, p.out[2]), inner_begin_);
   }
 
-  void forward(const T* in, T* out) const {
+  void forward(const C* in, C* out) const {
     for (int64_t z = 0; z < p_.out[0]; ++z)
       for (int64_t y = 0; y < p_.out[1]; ++y, out += p_.out[2]) {
         for (int64_t x = 0; x < inner_begin_; ++x) out[x] = at_edge(z, y, x, in);
@@ -417,14 +422,14 @@ class AverageRows {
   }
 
  private:
-  T at_edge(int64_t z, int64_t y, int64_t x, const T* in) const {
+  C at_edge(int64_t z, int64_t y, int64_t x, const C* in) const {
     const Region r = regions_(z, y, x);
     C sum = 0;
-    for_each_input(p_, r, [&](int64_t at) { sum += static_cast<C>(in[at]); });
-    return static_cast<T>(sum / static_cast<C>(r.divisor));
+    for_each_input(p_, r, [&](int64_t at) { sum += in[at]; });
+    return sum / static_cast<C>(r.divisor);
   }
   /// The outputs of a row whose windows lie inside of it.
-  void inner(int64_t z, int64_t y, const T* in, T* out) const {
+  void inner(int64_t z, int64_t y, const C* in, C* out) const {
     constexpr int64_t kChunk = 64;
     const Region r = regions_(z, y, inner_begin_);
     const int64_t stride = w_.stride[2];
@@ -433,20 +438,19 @@ class AverageRows {
       C sum[kChunk] = {};
       for (int64_t iz = r.begin[0]; iz < r.end[0]; ++iz)
         for (int64_t iy = r.begin[1]; iy < r.end[1]; ++iy) {
-          const T* row = in + (iz * p_.in[1] + iy) * p_.in[2] + x * stride - w_.padding[2];
+          const C* row = in + (iz * p_.in[1] + iy) * p_.in[2] + x * stride - w_.padding[2];
           for (int64_t k = 0; k < w_.kernel[2]; ++k) add(row + k, stride, n, sum);
         }
-      for (int64_t c = 0; c < n; ++c)
-        out[x + c] = static_cast<T>(sum[c] / static_cast<C>(r.divisor));
+      for (int64_t c = 0; c < n; ++c) out[x + c] = sum[c] / static_cast<C>(r.divisor);
     }
   }
-  static void add(const T* from, int64_t stride, int64_t n, C* sum) {
+  static void add(const C* from, int64_t stride, int64_t n, C* sum) {
     if (stride == 1)
-      for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<C>(from[c]);
+      for (int64_t c = 0; c < n; ++c) sum[c] += from[c];
     else if (stride == 2)
-      for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<C>(from[2 * c]);
+      for (int64_t c = 0; c < n; ++c) sum[c] += from[2 * c];
     else
-      for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<C>(from[c * stride]);
+      for (int64_t c = 0; c < n; ++c) sum[c] += from[c * stride];
   }
 
   const Planes& p_;
@@ -475,10 +479,10 @@ void avg_pool_kernel(const Tensor& out, const Tensor& in, const AveragePoolGeome
   const Regions regions(p, w, g);
   if (p.last()) return average("avg_pool", out, in, p, regions);
   dispatch(FloatTypes{}, "avg_pool", in.dtype(), [&]<class T>() {
-    const AverageRows<T> rows(p, w, regions);
-    p.for_each(p.out_size() * w.size(), [&](int64_t i) {
-      rows.forward(in.data_ptr<T>() + i * p.in_size(), out.data_ptr<T>() + i * p.out_size());
-    });
+    using C = opmath_t<T>;
+    const AverageRows<C> rows(p, w, regions);
+    for_each_plane(p, p.out_size() * w.size(), in.data_ptr<T>(), out.data_ptr<T>(),
+                   [&](int64_t, const C* from, C* to) { rows.forward(from, to); });
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "taeda/base/parallel_for.h"
@@ -123,6 +124,38 @@ class WindowOffsets {
   const Planes& p_;
   const Window& w_;
   ScratchArray<int64_t> from_first_;
+};
+
+/// Where the numbers of winners go: to bytes or to int32, or nowhere.
+class Winners {
+ public:
+  Winners(void* numbers, bool bytes) : at_(static_cast<char*>(numbers)), bytes_(bytes) {}
+  explicit Winners(const Tensor& window)
+      : Winners(window.defined() ? window.data_ptr() : nullptr,
+                !window.defined() || window.dtype() == kByte) {}
+
+  bool wanted() const { return at_ != nullptr; }
+  bool are_bytes() const { return bytes_; }
+  int64_t item() const { return bytes_ ? 1 : 4; }
+  char* at(int64_t i) const { return at_ ? at_ + i * item() : nullptr; }
+  uint8_t* bytes_at(int64_t i) const { return reinterpret_cast<uint8_t*>(at(i)); }
+  Winners from(int64_t i) const { return {at(i), bytes_}; }
+  void set(int64_t i, int32_t number) const {
+    if (bytes_)
+      *at(i) = static_cast<char>(number);
+    else
+      std::memcpy(at(i), &number, sizeof number);
+  }
+  void set(int64_t i, const int32_t* numbers, int64_t n) const {
+    if (bytes_)
+      std::copy_n(numbers, n, bytes_at(i));
+    else
+      std::copy_n(numbers, n, reinterpret_cast<int32_t*>(at(i)));
+  }
+
+ private:
+  char* at_;
+  bool bytes_;
 };
 
 template <class T>

@@ -94,21 +94,27 @@ void average_last(const Planes& p, const Regions& regions, const T* in, T* out) 
   });
 }
 
-/// `window` (may be null) gets the winners' numbers.
-template <class T, class Index>
-void max_pool_last(const Planes& p, const Window& w, const T* in, T* out, Index* window) {
+/// n numbers of winners, of which a register is full, to memory for Index.
+template <class Index, class Numbers>
+TAEDA_ALWAYS_INLINE void store_numbers(char* to, const Numbers& numbers, int64_t n) {
+  typedef Index Narrow
+      __attribute__((vector_size(sizeof(Index) * (sizeof numbers / sizeof numbers[0]))));
+  const Narrow narrow = __builtin_convertvector(numbers, Narrow);
+  std::memcpy(to, &narrow, sizeof(Index) * static_cast<size_t>(n));
+}
+
+template <class T>
+void max_pool_last(const Planes& p, const Window& w, const T* in, T* out, const Winners& winners) {
   using namespace detail;
   using C = opmath_t<T>;
   using Number = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
   constexpr int64_t l = kLanes<C>;
   constexpr C kLeast = -std::numeric_limits<C>::infinity();
-  typedef Index Numbers __attribute__((vector_size(sizeof(Index) * static_cast<size_t>(l))));
   const int64_t channels = p.channels, work = p.out[2] * w.size() * channels;
   for_each_last_output(p, work, [&](int64_t n, int64_t o, int64_t z, int64_t y, int64_t x) {
     const Taps taps(p, w, z, y, x);
     const T* image = in + n * p.in_size() * channels;
     T* to = out + o * channels;
-    Index* winners = window ? window + o * channels : nullptr;
     for_each_register<C>(channels, [&]<int K>(int64_t c, auto count) {
       Vec<C> best[K];
       Vec<Number> number[K];
@@ -130,9 +136,12 @@ void max_pool_last(const Planes& p, const Window& w, const T* in, T* out, Index*
 #pragma GCC unroll 4
       for (int k = 0; k < K; ++k) {
         store_as<T, C>(to + c + k * l, best[k], count);
-        if (!winners) continue;
-        const Numbers narrow = __builtin_convertvector(number[k], Numbers);
-        std::memcpy(winners + c + k * l, &narrow, sizeof(Index) * static_cast<size_t>(count));
+        if (!winners.wanted()) continue;
+        char* const numbers = winners.at(o * channels + c + k * l);
+        if (winners.are_bytes())
+          store_numbers<uint8_t>(numbers, number[k], count);
+        else
+          store_numbers<int32_t>(numbers, number[k], count);
       }
     });
   });

@@ -8,6 +8,9 @@ namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
 
+/// Results are what was accumulated.
+constexpr auto kSame = [](auto a) { return a; };
+
 /// Integers are accumulated in int64, 16-bit floats in float.
 template <class T>
 using acc_t = std::conditional_t<std::is_integral_v<T>, int64_t, opmath_t<T>>;
@@ -107,17 +110,15 @@ void sum_of_pairs(const Tensor& out, const Tensor& in, DimMask dims, double divi
 
 void sum(const Tensor& out, const Tensor& in, DimMask dims) {
   if (are_pairs(in)) return sum_of_pairs(as_pairs(out), as_pairs(in), dims, 1);
-  if (in.dtype() == kBool)
-    return reduce_to<uint8_t, int64_t>(out, in, dims, CountReduce{}, [](int64_t a) { return a; });
+  if (in.dtype() == kBool) return reduce_to<uint8_t, int64_t>(out, in, dims, CountReduce{}, kSame);
   dispatch(SumTypes{}, "sum", in.dtype(), [&]<class T>() {
-    reduce_to<T, sum_out_t<T>>(out, in, dims, SumReduce<acc_t<T>>{}, [](acc_t<T> a) { return a; });
+    reduce_to<T, sum_out_t<T>>(out, in, dims, SumReduce<acc_t<T>>{}, kSame);
   });
 }
 
 void nansum(const Tensor& out, const Tensor& in, DimMask dims) {
-  dispatch(FloatTypes{}, "nansum", in.dtype(), [&]<class T>() {
-    reduce_to<T, T>(out, in, dims, NumberSumReduce<acc_t<T>>{}, [](acc_t<T> a) { return a; });
-  });
+  dispatch(FloatTypes{}, "nansum", in.dtype(),
+           [&]<class T>() { reduce_to<T, T>(out, in, dims, NumberSumReduce<acc_t<T>>{}, kSame); });
 }
 
 void mean(const Tensor& out, const Tensor& in, DimMask dims) {
@@ -133,9 +134,8 @@ void mean(const Tensor& out, const Tensor& in, DimMask dims) {
 }
 
 void prod(const Tensor& out, const Tensor& in, DimMask dims) {
-  dispatch(ProductTypes{}, "prod", in.dtype(), [&]<class T>() {
-    reduce_to<T, T>(out, in, dims, ProductReduce<acc_t<T>>{}, [](acc_t<T> a) { return a; });
-  });
+  dispatch(ProductTypes{}, "prod", in.dtype(),
+           [&]<class T>() { reduce_to<T, T>(out, in, dims, ProductReduce<acc_t<T>>{}, kSame); });
 }
 
 // Of bytes, "any" is the largest and "all" the smallest; of nothing, false and true.
@@ -150,9 +150,8 @@ void all(const Tensor& out, const Tensor& in, DimMask dims) {
 
 template <template <class> class Op>
 void extreme(const char* name, const Tensor& out, const Tensor& in, DimMask dims) {
-  dispatch(RealTypes{}, name, in.dtype(), [&]<class T>() {
-    reduce_to<T, T>(out, in, dims, Op<opmath_t<T>>{}, [](opmath_t<T> a) { return a; });
-  });
+  dispatch(RealTypes{}, name, in.dtype(),
+           [&]<class T>() { reduce_to<T, T>(out, in, dims, Op<opmath_t<T>>{}, kSame); });
 }
 void amax(const Tensor& out, const Tensor& in, DimMask dims) {
   if (in.dtype() == kBool) return any(out, in, dims);

@@ -8,10 +8,8 @@
 #pragma once
 
 #include <bit>
-#include <cstdlib>
 
-#include "taeda/cpu/kernels/lanes.h"
-#include "taeda/cpu/reduce_driver.h"
+#include "taeda/cpu/kernels/reduce_columns.h"
 #include "taeda/kernels/wrapping.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
@@ -54,50 +52,14 @@ Acc reduce_row(const Op& op, const T* x, int64_t n, Acc shift) {
   return acc;
 }
 
-/// Rows of so many bytes stay in the first cache while a register goes down them.
-constexpr int64_t kNear = 16384;
-/// `width` neighbouring columns of n rows, four rows at a time; columns that lie apart if `Apart`.
-template <bool Apart, class Op, class T, class Acc = typename Op::Acc>
-void reduce_columns(const Op& op, const ReduceRun& r, Acc* __restrict acc, int64_t near = kNear) {
-  const int64_t step = Apart ? r.across / static_cast<int64_t>(sizeof(T)) : 1;
-  const auto row = [&](int64_t i) { return reinterpret_cast<const T*>(r.x + i * r.along); };
-  [[maybe_unused]] const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
-  const auto map = [&](const T* x, int64_t k) {
-    if constexpr (Op::shifted)
-      return op.map(static_cast<Acc>(x[k * step]), shift[k]);
-    else
-      return op.map(static_cast<Acc>(x[k * step]), Acc());
-  };
-  for (int64_t k = 0; k < r.width; ++k) acc[k] = op.identity();
-  const int64_t rows = r.n / 4 * 4;
-  int64_t first = 0;  // column that is not done by registers, of whose comparisons none is a branch
-  if constexpr (has_lanes<Acc> && !Apart) {
-    constexpr int64_t l = kPieceLanes<Acc>;
-    using P = Piece<Acc>;
-    const auto add_rows = [&](int64_t begin, int64_t end, int64_t k) {
-      const P s = Op::shifted ? load_piece<Acc>(shift + k) : P{};
-      const auto at = [&](int64_t i) { return op.map(load_piece<Acc>(row(i) + k), s); };
-      P sum = load_piece<Acc>(acc + k);
-      for (int64_t i = begin; i < end; i += 4)
-        sum = op.combine(
-            sum, op.combine(op.combine(at(i), at(i + 1)), op.combine(at(i + 2), at(i + 3))));
-      std::memcpy(acc + k, &sum, sizeof sum);
-    };
-    const int64_t step = r.n * std::abs(r.along) <= near ? rows : 4;
-    first = r.width / l * l;
-    for (int64_t i = 0; i < rows; i += step)
-      for (int64_t k = 0; k < first; k += l) add_rows(i, i + step, k);
-  }
-  for (int64_t i = 0; i < rows && first < r.width; i += 4) {
-    const T *a = row(i), *b = row(i + 1), *c = row(i + 2), *d = row(i + 3);
-    for (int64_t k = first; k < r.width; ++k)
-      acc[k] = op.combine(
-          acc[k], op.combine(op.combine(map(a, k), map(b, k)), op.combine(map(c, k), map(d, k))));
-  }
-  for (int64_t i = rows; i < r.n; ++i) {
-    const T* a = row(i);
-    for (int64_t k = 0; k < r.width; ++k) acc[k] = op.combine(acc[k], map(a, k));
-  }
+/// The `merge` of ReduceFunctions.
+template <class Op>
+__attribute__((noinline)) void reduce_merge(char* into, const char* from, int64_t width) {
+  using Acc = typename Op::Acc;
+  Acc* a = reinterpret_cast<Acc*>(into);
+  const Acc* b = reinterpret_cast<const Acc*>(from);
+  const Op op{};
+  for (int64_t k = 0; k < width; ++k) a[k] = op.combine(a[k], b[k]);
 }
 
 /// Few columns that fill their rows: so many rows as one that registers do not wait for each other.
@@ -115,13 +77,16 @@ __attribute__((noinline)) void reduce_few_columns(const Op& op, const ReduceRun&
       shift[i] = reinterpret_cast<const Acc*>(r.shift)[i % r.width];
     all.shift = reinterpret_cast<const char*>(shift);
   }
-  reduce_columns<false, Op, T>(op, all, wide, 0);
-  for (int64_t half = width / 2; half >= r.width; half /= 2)
-    for (int64_t i = 0; i < half; ++i) wide[i] = op.combine(wide[i], wide[half + i]);
+  reduce_columns<Op, T>(op, all, wide, 0);
+  const auto merge = [](Acc* into, const Acc* from, int64_t n) {
+    reduce_merge<Op>(reinterpret_cast<char*>(into), reinterpret_cast<const char*>(from), n);
+  };
+  for (int64_t half = width / 2; half >= r.width; half /= 2) merge(wide, wide + half, half);
   const int64_t done = all.n * rows;
-  reduce_columns<false, Op, T>(
-      op, {r.x + done * r.along, r.n - done, r.along, r.width, r.across, r.shift}, acc);
-  for (int64_t k = 0; k < r.width; ++k) acc[k] = op.combine(wide[k], acc[k]);
+  reduce_columns<Op, T>(op, {r.x + done * r.along, r.n - done, r.along, r.width, r.across, r.shift},
+                        acc);
+  merge(wide, acc, r.width);
+  std::copy_n(wide, r.width, acc);
 }
 
 /// n elements that lie `along` bytes apart: brought together first, which takes less than waiting
@@ -131,13 +96,7 @@ template <class Op, class T, class Acc = typename Op::Acc>
 __attribute__((noinline)) Acc reduce_gathered(const Op& op, const char* x, int64_t along, int64_t n,
                                               Acc shift) {
   alignas(64) T row[kGathered];
-  const auto gather = [&](auto step) {
-    for (int64_t i = 0; i < n; ++i) row[i] = *reinterpret_cast<const T*>(x + i * step);
-  };
-  if (along == 2 * static_cast<int64_t>(sizeof(T)))
-    gather(std::integral_constant<int64_t, 2 * static_cast<int64_t>(sizeof(T))>());
-  else
-    gather(along);
+  gather_columns(reinterpret_cast<GatherWord<T>*>(row), {x, 1, 0, n, along, nullptr});
   return reduce_row(op, row, n, shift);
 }
 
@@ -148,14 +107,12 @@ void reduce_run(const Op& op, char* out, const ReduceRun& r) {
   constexpr int64_t item = sizeof(T);
   Acc* acc = reinterpret_cast<Acc*>(out);
   const Acc* shift = reinterpret_cast<const Acc*>(r.shift);
-  if (r.along != item && r.across == item) {
-    if constexpr (has_lanes<Acc>)
-      if (r.width <= kFewColumns && r.n >= kWideRow && r.along == r.width * item)
-        return reduce_few_columns<Op, T>(op, r, acc);
-    return reduce_columns<false, Op, T>(op, r, acc);
-  }
-  if (r.width > 1 && r.across > 0 && r.across < r.along)
-    return reduce_columns<true, Op, T>(op, r, acc);
+  const bool dense = r.along != item && r.across == item;
+  if constexpr (has_lanes<Acc>)
+    if (dense && r.width <= kFewColumns && r.n >= kWideRow && r.along == r.width * item)
+      return reduce_few_columns<Op, T>(op, r, acc);
+  if (dense || (r.width > 1 && r.across > 0 && r.across < r.along))
+    return reduce_columns<Op, T>(op, r, acc);
   for (int64_t k = 0; k < r.width; ++k) {
     const char* x = r.x + k * r.across;
     const Acc s = shift ? shift[k] : Acc();
@@ -180,15 +137,6 @@ void reduce_run(const Op& op, char* out, const ReduceRun& r) {
   }
 }
 
-template <class Op>
-void reduce_merge(char* into, const char* from, int64_t width) {
-  using Acc = typename Op::Acc;
-  Acc* a = reinterpret_cast<Acc*>(into);
-  const Acc* b = reinterpret_cast<const Acc*>(from);
-  const Op op{};
-  for (int64_t k = 0; k < width; ++k) a[k] = op.combine(a[k], b[k]);
-}
-
 template <class Op, class T>
 ReduceFunctions reduce_functions(const Op& op) {
   return {sizeof(typename Op::Acc),
@@ -196,15 +144,22 @@ ReduceFunctions reduce_functions(const Op& op) {
           &reduce_merge<Op>};
 }
 
-/// Reduces `in` to `out`; `finish(acc)` gives the value that is stored.
-template <class T, class Out, class Op, class Finish>
-void reduce_to(const Tensor& out, const Tensor& in, DimMask dims, const Op& op, Finish&& finish) {
-  const ReducePlan plan(out, in, dims);
-  reduce(plan, reduce_functions<Op, T>(op), nullptr, [&](const ReduceResult& r) {
-    const auto* acc = reinterpret_cast<const typename Op::Acc*>(r.acc);
+/// Stores what `finish` makes of accumulators.
+template <class Acc, class Out, class Finish>
+auto store_finished(const Finish& finish) {
+  return [finish](const ReduceResult& r) {
+    const auto* acc = reinterpret_cast<const Acc*>(r.acc);
     for (int64_t k = 0; k < r.width; ++k)
       *reinterpret_cast<Out*>(r.out + k * r.stride) = static_cast<Out>(finish(acc[k]));
-  });
+  };
+}
+
+/// Reduces `in` to `out`; `finish(acc)` gives the value that is stored.
+template <class T, class Out, class Op, class Finish>
+void reduce_to(const Tensor& out, const Tensor& in, DimMask dims, const Op& op,
+               const Finish& finish) {
+  reduce(ReducePlan(out, in, dims), reduce_functions<Op, T>(op), nullptr,
+         store_finished<typename Op::Acc, Out>(finish));
 }
 
 // Reductions ------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ struct PowerSum : SumReduce<A> {
   A p = 1;
   A map(const A& x, const A&) const { return std::pow(absolute(x), p); }
   template <class V>
-  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+  __attribute__((noinline)) V map(const V& x, const V&) const {
     V y;
     for (size_t i = 0; i < sizeof(V) / sizeof(A); ++i) y[i] = map(A(x[i]), A(0));
     return y;
