@@ -22,7 +22,7 @@ namespace taeda::inline v0_2::distributions {
 namespace {
 
 [[noreturn]] void lacks(const std::string& name, const char* what) {
-  detail::fail<NotImplementedError>(name + " does not implement " + what);
+  taeda::detail::fail<NotImplementedError>(name + " does not implement " + what);
 }
 
 /// The sum over the last `dims` dimensions.

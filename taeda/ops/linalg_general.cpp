@@ -82,7 +82,7 @@ Tensor through_vectors(const Tensor& gv, const Tensor& w, const Tensor& v) {
 
 Tensor eig_backward(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v,
                     bool real_input) {
-  if (w.numel() == 0) return zeros_like(real_input ? real(v) : v);
+  if (w.numel() == 0) return taeda::zeros_like(real_input ? real(v) : v);
   Tensor inside;
   if (gv.defined()) inside = through_vectors(gv, w, v);
   if (gw.defined()) inside = inside.defined() ? inside.add(diag_embed(gw)) : diag_embed(gw);
