@@ -14,9 +14,9 @@ function(taeda_machine_levels variable)
   if(CMAKE_CROSSCOMPILING)
     return()
   endif()
-  try_run(status compiled ${PROJECT_BINARY_DIR}/machine_levels ${PROJECT_SOURCE_DIR}/cmake/machine_levels.cpp
+  try_run(TAEDA_MACHINE_LEVELS_STATUS TAEDA_MACHINE_LEVELS_COMPILED ${PROJECT_BINARY_DIR}/machine_levels ${PROJECT_SOURCE_DIR}/cmake/machine_levels.cpp
           CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR} RUN_OUTPUT_VARIABLE levels)
-  if(compiled AND status EQUAL 0)
+  if(TAEDA_MACHINE_LEVELS_COMPILED AND TAEDA_MACHINE_LEVELS_STATUS EQUAL 0)
     string(REPLACE ";" "|" known "${TAEDA_CPU_LEVELS}")
     list(FILTER levels INCLUDE REGEX "^(${known})$")
     set(${variable} ${levels} PARENT_SCOPE)
@@ -105,7 +105,9 @@ function(taeda_add_kernel_level targets level kernels)
     COMMENT "Isolating the ${level} kernels"
     VERBATIM)
   set_source_files_properties(${isolated} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  add_custom_target(taeda_isolated_${level} DEPENDS ${isolated})  # made once for all targets
   foreach(target ${targets})
     target_sources(${target} PRIVATE ${isolated})
+    add_dependencies(${target} taeda_isolated_${level})
   endforeach()
 endfunction()

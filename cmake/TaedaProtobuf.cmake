@@ -12,7 +12,7 @@ function(taeda_add_messages target folder)
               ${source}
       DEPENDS ${source} COMMENT "Messages of ${name}.proto" VERBATIM)
     target_sources(${target} PRIVATE ${out}/${name}.pb.cc)
-    set_source_files_properties(${out}/${name}.pb.cc PROPERTIES COMPILE_OPTIONS "-w;-O1")
+    set_source_files_properties(${out}/${name}.pb.cc PROPERTIES COMPILE_OPTIONS "-w;$<$<NOT:$<CONFIG:Debug>>:-O1>")
   endforeach()
   target_include_directories(${target} SYSTEM PRIVATE $<BUILD_INTERFACE:${out}>)
   target_link_libraries(${target} PRIVATE protobuf::libprotobuf-lite)

@@ -447,7 +447,8 @@ void fill_run(void* out, const void* in, const uint8_t* mask, const int64_t (&st
               const void* fill) {
   W* const o = static_cast<W*>(out);
   const W* const i = static_cast<const W*>(in);
-  const W value = *static_cast<const W*>(fill);
+  W value;
+  std::memcpy(&value, fill, sizeof value);
   const int64_t step[3] = {steps[0], steps[1], steps[2]};
   if (step[0] == 1 && step[1] == 1 && step[2] == 1) {
 #pragma GCC ivdep
@@ -498,7 +499,9 @@ Word16 bits_of_magnitude(ScalarType t) {
     case kBFloat16: bits = 0x7fff7fff7fff7fff; break;
     case kFloat: bits = 0x7fffffff7fffffff; break;
     case kDouble: bits = 0x7fffffffffffffff; break;
-    default: break;
+    case kFloat8_e5m2:
+    case kFloat8_e4m3fn: bits = 0x7f7f7f7f7f7f7f7f; break;
+    default: break;  // the other floats of 8 bits have no negative zero
   }
   return {bits, bits};
 }

@@ -97,6 +97,7 @@ __attribute__((noinline)) Acc reduce_gathered(const Op& op, const char* x, int64
                                               Acc shift) {
   alignas(64) T row[kGathered];
   gather_columns(reinterpret_cast<GatherWord<T>*>(row), {x, 1, 0, n, along, nullptr});
+  __asm__ volatile("" ::"r"(row) : "memory");  // what was written as words is read as numbers
   return reduce_row(op, row, n, shift);
 }
 
