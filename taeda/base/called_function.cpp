@@ -32,9 +32,14 @@ std::string_view operation_name(std::string_view name) {
   return rest.find("::") == rest.npos ? name : std::string_view();
 }
 
+/// A tensor's properties are asked by every function, so that they are not what was called where
+/// another function stands around them.
+bool is_property(std::string_view name) { return name.starts_with("TensorBase::"); }
+
 struct Walk {
   const void* library;  ///< where it begins in memory
   std::string operation, function;
+  bool only_properties = true;  ///< in `operation`
 };
 
 /// Looks at one function of the stack, from the inside to the outside, until the library ends.
@@ -49,7 +54,12 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* to) {
   const std::string_view name = public_name(signature);
   if (name.empty()) return _URC_NO_REASON;
   walk.function = name;
-  if (const std::string_view operation = operation_name(name); !operation.empty())
+  if (walk.only_properties && !is_property(name)) {
+    walk.operation.clear();
+    walk.only_properties = false;
+  }
+  const std::string_view operation = operation_name(name);
+  if (!operation.empty() && (walk.only_properties || !is_property(name)))
     walk.operation = operation;
   return _URC_NO_REASON;
 }

@@ -64,7 +64,7 @@ class IndexReader : public JsonEvents {
     start();
   }
   void start_array() override {
-    pass(true, "a list");
+    pass(false, "a list");
     start();
   }
   void end_object() override { --depth_; }

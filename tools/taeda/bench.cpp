@@ -241,7 +241,7 @@ void run_case(const Case& c, const std::vector<Device>& devices, const BenchOpti
                   {"seconds", t.seconds},
                   {"speedup", cpu.seconds / t.seconds},
                   {"largest_difference", difference}};
-    if (!c.unit.empty()) entry[c.unit + "_per_second"] = rate;
+    if (!c.unit.empty()) entry.set(c.unit + "_per_second", rate);
     list.push_back(std::move(entry));
     char difference_text[32];
     std::snprintf(difference_text, sizeof difference_text, "%.2g", difference);

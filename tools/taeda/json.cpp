@@ -62,10 +62,10 @@ size_t Json::size() const { return value_->size(); }
 
 bool Json::contains(const std::string& name) const { return value_->contains(name); }
 Json Json::at(const std::string& name) const { return {whole_, value_->at(name)}; }
-Json Json::operator[](const std::string& name) const {
+const Json Json::operator[](const std::string& name) const {
   return {whole_, const_cast<Value&>(std::as_const(*value_)[name])};
 }
-Json Json::operator[](size_t place) const {
+const Json Json::operator[](size_t place) const {
   return {whole_, const_cast<Value&>(std::as_const(*value_)[place])};
 }
 

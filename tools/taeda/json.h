@@ -61,11 +61,11 @@ class Json {
   bool contains(const std::string& name) const;
   /// Throws an exception of the library, with the name, where there is no such member.
   Json at(const std::string& name) const;
-  /// A member that there is.
-  Json operator[](const std::string& name) const;
-  Json operator[](const char* name) const { return (*this)[std::string(name)]; }
+  /// A member that there is. Constant, because what is written to it would be lost: see set().
+  const Json operator[](const std::string& name) const;
+  const Json operator[](const char* name) const { return (*this)[std::string(name)]; }
   /// An element that there is.
-  Json operator[](size_t place) const;
+  const Json operator[](size_t place) const;
   std::vector<Json> elements() const;
   std::vector<std::pair<std::string, Json>> members() const;
   /// As a bool, int, int64_t, double or std::string, or a vector of int, int64_t, double or
