@@ -22,24 +22,23 @@ std::string_view public_name(std::string_view signature) {
   return hidden ? std::string_view() : name;
 }
 
+/// A tensor's properties, which every function asks for: they are what a program called only where
+/// no other function stands around them.
+constexpr std::string_view kProperties = "TensorBase::";
+
 /// "relu" of "relu" and "Tensor::relu"; empty for functions of other classes and rooms.
 std::string_view operation_name(std::string_view name) {
-  for (const std::string_view method : {"Tensor::", "TensorBase::"})
-    if (name.starts_with(method)) return name.substr(method.size());
+  constexpr std::string_view kMethods = "Tensor::";
+  if (name.starts_with(kMethods)) return name.substr(kMethods.size());
   std::string_view rest = name;
   for (const std::string_view names : {"linalg::", "fft::", "special::", "nn::functional::"})
     if (rest.starts_with(names)) rest.remove_prefix(names.size());
   return rest.find("::") == rest.npos ? name : std::string_view();
 }
 
-/// A tensor's properties are asked by every function, so that they are not what was called where
-/// another function stands around them.
-bool is_property(std::string_view name) { return name.starts_with("TensorBase::"); }
-
 struct Walk {
   const void* library;  ///< where it begins in memory
   std::string operation, function;
-  bool only_properties = true;  ///< in `operation`
 };
 
 /// Looks at one function of the stack, from the inside to the outside, until the library ends.
@@ -53,13 +52,8 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* to) {
   const std::string signature = type_name(info.dli_sname);
   const std::string_view name = public_name(signature);
   if (name.empty()) return _URC_NO_REASON;
-  walk.function = name;
-  if (walk.only_properties && !is_property(name)) {
-    walk.operation.clear();
-    walk.only_properties = false;
-  }
-  const std::string_view operation = operation_name(name);
-  if (!operation.empty() && (walk.only_properties || !is_property(name)))
+  walk.function = name.starts_with(kProperties) ? name.substr(kProperties.size()) : name;
+  if (const std::string_view operation = operation_name(name); !operation.empty())
     walk.operation = operation;
   return _URC_NO_REASON;
 }

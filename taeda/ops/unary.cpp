@@ -349,14 +349,16 @@ Tensor sigmoid_backward(const Tensor& grad, const Tensor& result) {
 
 namespace {
 
+void write_into(const Tensor& self, const PointwiseCall& call) {
+  Tensor target = self;
+  run_pointwise(call, target, {Operand(self)});
+}
+
 Tensor& unary_in_place(const char* name, const PointwiseCall& call, const Tensor& self,
                        Tensor (*compute)(const Tensor&)) {
   return detail::in_place(
       name, self, wants_grad(self), [compute](const Tensor& t) { return compute(t); },
-      [&] {
-        Tensor target = self;
-        run_pointwise(call, target, {Operand(self)});
-      });
+      [&] { write_into(self, call); });
 }
 
 /// For functions whose gradient is given by their result.
@@ -367,11 +369,7 @@ Tensor& in_place_by_output(const char* name, const char* node, const PointwiseCa
       return detail::differentiable(node, call, t, detail::Reads::Output, gradient);
     });
   return detail::in_place_recorded(
-      name, node, self, {self},
-      [&] {
-        Tensor target = self;
-        run_pointwise(call, target, {Operand(self)});
-      },
+      name, node, self, {self}, [&] { write_into(self, call); },
       [&] {
         return [gradient, complex = call.make_complex != nullptr,
                 y = save_output(self)](const Tensor& g) {
