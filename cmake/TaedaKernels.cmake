@@ -54,7 +54,12 @@ set(TAEDA_CPU_LEVELS ${TAEDA_CPU_LEVELS} CACHE INTERNAL "Levels that the CPU ker
 # results do not depend on the number of threads.
 set(TAEDA_KERNEL_FLAGS -fno-math-errno -fno-trapping-math -ffp-contract=fast)
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-  list(APPEND TAEDA_KERNEL_FLAGS -O3)
+  # A quick build's loops are vectorised alike, but not split, peeled or copied: a third less to wait for.
+  if(TAEDA_QUICK_BUILD)
+    list(APPEND TAEDA_KERNEL_FLAGS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
+  else()
+    list(APPEND TAEDA_KERNEL_FLAGS -O3)
+  endif()
   # Where there are others, the baseline is for machines from before 2013: half the build time counts
   # for more than its speed.
   if(NOT TAEDA_CPU_LEVELS STREQUAL "baseline")
