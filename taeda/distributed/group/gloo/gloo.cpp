@@ -15,6 +15,7 @@
 #include <gloo/transport/tcp/device.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/random.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -60,6 +61,7 @@ class QuietPipes {
 };
 
 constexpr uint64_t kMessageSlot = uint64_t{0x90} << 56;  // Gloo's collectives use 0x01 to 0x08
+constexpr uint64_t kProofSlot = uint64_t{0x92} << 56;    // 0x91: interruptible.cpp
 
 /// The address of the interface that was named, or loopback. Gloo asks nobody who they are, so that
 /// beyond this machine at least the store has to, which gives the addresses out.
@@ -141,13 +143,55 @@ class Meeting final : public gloo::rendezvous::Store {
   milliseconds timeout_;
 };
 
+/// Gloo's text without the place in its sources.
+std::string message_of(const std::string& text) {
+  const size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
+  return "gloo: " + (end == std::string::npos ? text : text.substr(end + 2));
+}
+
+/// What the peers of a rank show it as proof that they are of its group: for each of them other
+/// bytes, which the rank draws and puts into the group's store, where nobody else can read.
+class Proofs {
+ public:
+  static constexpr size_t kLength = 32;
+
+  static Proofs drawn(int size) {
+    std::string all(static_cast<size_t>(size) * kLength, '\0');
+    for (size_t i = 0; i < all.size(); i += kLength)  // up to 256 bytes come whole
+      TAEDA_CHECK_AS(DistributedError, ::getrandom(&all[i], kLength, 0) == ssize_t{kLength},
+                     "gloo: the system gives no random bytes (", std::strerror(errno), ")");
+    return Proofs(std::move(all));
+  }
+  explicit Proofs(std::string all) : all_(std::move(all)) {}
+
+  const std::string& all() const { return all_; }
+  std::string of(int peer) const {
+    return all_.substr(static_cast<size_t>(peer) * kLength, kLength);
+  }
+  /// In a time that does not tell where they differ.
+  bool proves(int peer, const std::string& shown) const {
+    const std::string right = of(peer);
+    unsigned char difference = shown.size() == right.size() ? 0 : 1;
+    for (size_t i = 0; i < std::min(shown.size(), right.size()); ++i)
+      difference |= static_cast<unsigned char>(shown[i] ^ right[i]);
+    return difference == 0;
+  }
+
+ private:
+  std::string all_;
+};
+
 /// Gloo's context, which knows what its errors call the peers.
 class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_from_this<Mesh> {
  public:
   using gloo::rendezvous::Context::Context;
 
-  void connect(Meeting& meeting, std::shared_ptr<gloo::transport::Device> device) {
+  void connect(Meeting& meeting, std::shared_ptr<gloo::transport::Device> device,
+               Clock::time_point deadline) {
+    const Proofs own = Proofs::drawn(size);
+    meeting.set(proofs_key(rank), {own.all().begin(), own.all().end()});
     connectFullMesh(meeting, device);
+    exchange_proofs(meeting, own, deadline);
     names_.resize(static_cast<size_t>(size));
     for (int peer = 0; peer < size; ++peer) {
       if (peer == rank) continue;
@@ -170,6 +214,52 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
  private:
   std::vector<std::string>& names_of(int peer) { return names_[static_cast<size_t>(peer)]; }
 
+  static std::string proofs_key(int of) { return "proofs/" + std::to_string(of); }
+
+  /// Gloo takes whoever connects first for the peer that it waits for. Nothing else is said to a
+  /// peer, and nothing of what it says is used, before it has shown the proof that this rank has
+  /// asked it for.
+  void exchange_proofs(Meeting& meeting, const Proofs& own, Clock::time_point deadline) {
+    using Buffer = std::unique_ptr<gloo::transport::UnboundBuffer>;
+    const auto n = static_cast<size_t>(size);
+    std::vector<std::string> shown(n), theirs(n);
+    std::vector<Buffer> received(n), sent(n);
+    const auto wait = [&](int peer, auto&& f) {
+      try {
+        f(std::max(milliseconds(1),
+                   std::chrono::duration_cast<milliseconds>(deadline - Clock::now())));
+      } catch (const gloo::Exception& e) {
+        throw CommunicatorError(unproven(peer) + " (" + message_of(e.what()) + ")", peer);
+      }
+    };
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      const auto p = static_cast<size_t>(peer);
+      const std::vector<char> asked = meeting.get(proofs_key(peer));
+      TAEDA_CHECK_AS(DistributedError, asked.size() == own.all().size(), "gloo: rank ", peer,
+                     " asks for ", asked.size(), " bytes of proofs instead of ", own.all().size());
+      theirs[p] = Proofs({asked.begin(), asked.end()}).of(rank);
+      shown[p].resize(Proofs::kLength);
+      received[p] = createUnboundBuffer(shown[p].data(), Proofs::kLength);
+      sent[p] = createUnboundBuffer(theirs[p].data(), Proofs::kLength);
+      wait(peer, [&](milliseconds) {
+        received[p]->recv(peer, kProofSlot);
+        sent[p]->send(peer, kProofSlot);
+      });
+    }
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      const auto p = static_cast<size_t>(peer);
+      wait(peer, [&](milliseconds left) { received[p]->waitRecv(left); });
+      if (!own.proves(peer, shown[p])) throw CommunicatorError(unproven(peer), peer);
+      wait(peer, [&](milliseconds left) { sent[p]->waitSend(left); });
+    }
+  }
+  std::string unproven(int peer) const {
+    return "rank " + std::to_string(rank) + ": who is connected as rank " + std::to_string(peer) +
+           " has not proved to be of this group: another program may have connected in its place";
+  }
+
   /// Errors call a peer by the address where it listened, or by that of its end of the connection,
   /// which it alone knows.
   void exchange_names() {
@@ -191,12 +281,6 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
   std::vector<std::vector<std::string>> names_;
   std::shared_ptr<InterruptibleTransport> transport_;
 };
-
-/// Gloo's text without the place in its sources.
-std::string message_of(const std::string& text) {
-  const size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
-  return "gloo: " + (end == std::string::npos ? text : text.substr(end + 2));
-}
 
 class GlooCommunicator final : public Communicator {
  public:
@@ -395,7 +479,7 @@ std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size, millis
   Meeting meeting(std::move(store), timeout);
   const QuietPipes quiet;
   try {
-    mesh->connect(meeting, device());
+    mesh->connect(meeting, device(), Clock::now() + timeout);
   } catch (const taeda::Error&) {
     throw;
   } catch (const std::exception& e) {
