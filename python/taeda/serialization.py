@@ -9,6 +9,7 @@ import contextlib
 import io
 import os
 import pickle
+import stat
 import struct
 import sys
 import types
@@ -16,6 +17,7 @@ import zipfile
 import zlib
 
 from . import _C, _safe_pickle, _utils
+from ._archive_parts import Part, archive_at
 from ._atomic_file import replacing
 from ._load_options import (  # noqa: F401
     LoadEndianness, SourceChangeWarning, check_module_version_greater_or_equal, default_restore_location, get_crc32_options,
@@ -164,7 +166,8 @@ def _write(obj, file, name, protocol):
     text = io.BytesIO()
     pickler = _Pickler(text, protocol)
     pickler.dump(obj)
-    seekable = file if _is_seekable(file) else io.BytesIO()
+    # An archive counts from its own first byte, wherever in a file that is.
+    seekable = Part(file, file.tell()) if _is_seekable(file) and "a" not in str(getattr(file, "mode", "")) else io.BytesIO()
     writer = _Writer(seekable, name)
     writer.write("data.pkl", text.getvalue())
     writer.write(".format_version", b"1")
@@ -173,16 +176,22 @@ def _write(obj, file, name, protocol):
         writer.write(f"data/{key}", _bytes_of(storage))
     writer.write("version", b"3\n")
     writer.close()
-    if seekable is not file:
+    if isinstance(seekable, io.BytesIO):
         file.write(seekable.getvalue())
 
 
 def _is_seekable(file):
+    """Whether what was written can be written over; a device may say so and forget it."""
     try:
         file.tell()
-        return file.seekable()
+        if not file.seekable():
+            return False
     except (AttributeError, OSError, io.UnsupportedOperation):
         return False
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (AttributeError, OSError, io.UnsupportedOperation):  # memory
+        return True
 
 
 # Reading
@@ -411,7 +420,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """Reads what `save`, or PyTorch, wrote. `map_location` says where tensors go: a device, a dict, or a function.
 
     With `weights_only` (the default) a file may hold tensors, numbers, texts and containers; anything else is an
-    UnpicklingError that names it. Without, it can run any code.
+    UnpicklingError that names it. Without, it can run any code. A file that is open is read from where it stands to the end of
+    one object: what was saved one after the other loads in turn.
     """
     safe = weights_only is None or weights_only
     options = {key: value for key, value in pickle_load_args.items() if key in ("encoding", "errors", "fix_imports")}
@@ -422,7 +432,12 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         size = file.seek(0, os.SEEK_END) - start
         file.seek(start)
         if head == b"PK\x03\x04":
-            return _load_archive(file, size, map_location, unpickler, options)
+            part = archive_at(file, start, start + size)
+            if part is None:
+                raise RuntimeError(_NOT_WHOLE)
+            loaded = _load_archive(part, part.size, map_location, unpickler, options)
+            file.seek(start + part.size)
+            return loaded
         return _load_legacy(file, size, map_location, unpickler, options)
 
 
@@ -437,17 +452,20 @@ def _start_of(file):
                    "like io.BytesIO and try to load from it instead.") from None
 
 
+_FAILED = "PytorchStreamReader failed reading zip archive"
+_NOT_WHOLE = (f"{_FAILED}: failed finding central directory. The file is cut off or damaged: it was not saved or sent whole, or "
+              "has been changed since.")
+
+
 @contextlib.contextmanager
 def _named_errors():
     """What Python's own module says of archives that are none, as this one's error."""
-    failed = "PytorchStreamReader failed reading zip archive"
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError, ValueError) as error:
         if "not a zip file" in str(error):
-            raise RuntimeError(f"{failed}: failed finding central directory. The file is cut off or damaged: it was not saved "
-                               "or sent whole, or has been changed since.") from None
-        raise RuntimeError(f"{failed}: the file is damaged: {error}") from None
+            raise RuntimeError(_NOT_WHOLE) from None
+        raise RuntimeError(f"{_FAILED}: the file is damaged: {error}") from None
 
 
 def _load_archive(file, size, map_location, unpickler, options):
