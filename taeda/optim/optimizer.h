@@ -6,6 +6,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,21 @@ namespace taeda::inline v0_2::optim {
 
 /// Sees every number of an options struct by name and gives the value it shall have.
 using NumberVisitor = std::function<double(const char* name, double value)>;
+
+/// Declares an option as TAEDA_ARG does, and notes that a program names it: whatever a group's
+/// options do not name they take from the optimizer's.
+#define TAEDA_OPTION(T, name)                        \
+ public:                                             \
+  auto name(const T& value)->decltype(*this) {       \
+    this->note(#name);                               \
+    name##_ = value;                                 \
+    return *this;                                    \
+  }                                                  \
+  const T& name() const noexcept { return name##_; } \
+  T& name() noexcept { return name##_; }             \
+                                                     \
+ private:                                            \
+  T name##_
 
 /// Hyper-parameters of a parameter group.
 class OptimizerOptions {
@@ -38,6 +55,22 @@ class OptimizerOptions {
   /// Writes and reads the numbers by their names.
   virtual void serialize(serialize::OutputArchive& archive) const;
   virtual void serialize(serialize::InputArchive& archive);
+
+  /// Takes from an optimizer's options all that was not named here: neither set by name nor
+  /// different from what the class has of its own accord. From then on all of it is named.
+  void inherit(const OptimizerOptions& defaults);
+
+ protected:
+  /// Notes that an option was set by its name, which must last.
+  void note(const char* option);
+  /// The options that the class has of its own accord; null where it says none.
+  virtual std::unique_ptr<OptimizerOptions> stock() const { return nullptr; }
+
+ private:
+  bool is_named(std::string_view number) const;
+
+  std::vector<const char*> named_;
+  bool all_named_ = false;
 };
 
 /// Gives an options struct `clone` and, where it has a rate `lr`, `get_lr` and `set_lr`.
@@ -59,9 +92,20 @@ class OptimizerCloneableOptions : public OptimizerOptions {
     else
       OptimizerOptions::set_lr(lr);
   }
+
+ protected:
+  std::unique_ptr<OptimizerOptions> stock() const override {
+    if constexpr (std::is_default_constructible_v<Derived>)
+      return std::unique_ptr<OptimizerOptions>(new Derived());
+    else if constexpr (std::is_constructible_v<Derived, double>)
+      return std::unique_ptr<OptimizerOptions>(new Derived(0.0));
+    else
+      return OptimizerOptions::stock();
+  }
 };
 
-/// Parameters that share options. Options left out are the optimizer's defaults.
+/// Parameters that share options. Options left out, all or those that are not named, are the
+/// optimizer's.
 class OptimizerParamGroup {
  public:
   OptimizerParamGroup(std::vector<Tensor> params);
@@ -130,8 +174,8 @@ class Optimizer {
   /// Drops the gradients, or zeroes them in place.
   void zero_grad(bool set_to_none = true);
 
-  /// Without options of its own the group gets the defaults. Throws ValueError for a parameter that
-  /// is in a group or no leaf.
+  /// What the group's options do not name it gets from the defaults. Throws ValueError for a
+  /// parameter that is in a group or no leaf.
   void add_param_group(OptimizerParamGroup group);
   /// A group with the default options.
   void add_parameters(const std::vector<Tensor>& params) {
