@@ -98,7 +98,8 @@ TAEDA_ONE(as_strided_, false,
             Py_INCREF(a.object(0));
             return a.object(0);
           },
-          {"size", Kind::Ints}, {"stride", Kind::Ints}, {"storage_offset", Kind::MaybeInt, "None"})
+          {"size", Kind::Sizes}, {"stride", Kind::Sizes},
+          {"storage_offset", Kind::MaybeInt, "None"})
 /// Resizing lays elements out row by row, which is what most calls ask for in words.
 void check_rows(const std::optional<MemoryFormat>& format) {
   if (format && *format != MemoryFormat::Contiguous && *format != MemoryFormat::Preserve)
@@ -112,7 +113,7 @@ TAEDA_ONE(resize_, true,
             Py_INCREF(a.object(0));
             return a.object(0);
           },
-          {"size", Kind::Ints}, {"memory_format", Kind::MaybeFormat, "None"})
+          {"size", Kind::Sizes}, {"memory_format", Kind::MaybeFormat, "None"})
 TAEDA_ONE(resize_as_, false,
           {
             check_rows(a.maybe_format(2));
@@ -199,8 +200,8 @@ PyObject* set_region(Arguments& a) {
 constexpr Parameter kParameters_set[] = {{"self", Kind::Tensor},
                                          {"source", Kind::Tensor},
                                          {"storage_offset", Kind::Int},
-                                         {"size", Kind::Ints},
-                                         {"stride", Kind::Ints, "()"}};
+                                         {"size", Kind::Sizes},
+                                         {"stride", Kind::Sizes, "()"}};
 constexpr Signature kSignatures_set[] = {{kParameters_set, 1, 1, 0, false, set_nothing},
                                          {kParameters_set, 2, 2, 0, false, set_source},
                                          {kParameters_set, 5, 5, 0, false, set_region}};

@@ -84,9 +84,16 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     if isinstance(fill_value, _C.TensorBase):
         fill_value = fill_value.item()
     if out is not None:
-        return out.resize_(size).fill_(fill_value)
+        return out.resize_(_sizes("full", size)).fill_(fill_value)
     return _C.full(size, fill_value, dtype=dtype, device=device if device is not None else default_device(),
                    requires_grad=requires_grad, pin_memory=pin_memory)
+
+
+def _sizes(function, size):
+    """The sizes, which are a sequence also where there is one."""
+    if not isinstance(size, (list, tuple)):
+        raise TypeError(f"{function}(): argument 'size' must be tuple of ints, not {type(size).__name__}")
+    return size
 
 
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
@@ -99,7 +106,7 @@ def normal(mean, std=None, size=None, *, generator=None, out=None, dtype=None, l
     if isinstance(std, (int, float)) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
-        made = _C.randn(size, generator=generator, dtype=dtype, layout=layout, device=device)
+        made = _C.randn(_sizes("normal", size), generator=generator, dtype=dtype, layout=layout, device=device)
         made = made * (1.0 if std is None else std) + mean
         made = made.requires_grad_() if requires_grad else made
     elif isinstance(mean, _C.TensorBase):
