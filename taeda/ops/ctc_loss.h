@@ -19,7 +19,6 @@ namespace taeda::inline v0_2 {
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank = 0,
                 ReductionArg reduction = Reduction::Mean, bool zero_infinity = false);
-/// [autocast: float32 host]
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
                 IntArrayRef target_lengths, int64_t blank = 0,
                 ReductionArg reduction = Reduction::Mean, bool zero_infinity = false);

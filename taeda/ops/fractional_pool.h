@@ -16,7 +16,6 @@ namespace taeda::inline v0_2 {
 std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& self, IntArrayRef kernel_size,
                                                  IntArrayRef output_size,
                                                  const Tensor& random_samples);
-/// [autocast: float32 host]
 std::tuple<Tensor, Tensor> fractional_max_pool3d(const Tensor& self, IntArrayRef kernel_size,
                                                  IntArrayRef output_size,
                                                  const Tensor& random_samples);

@@ -29,13 +29,10 @@ std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepd
 /// [dtypes: floating, autocast: float32 host]
 Tensor quantile(const Tensor& self, double q, OptionalDim dim = {}, bool keepdim = false,
                 std::string_view interpolation = "linear");
-/// [autocast: float32 host]
 Tensor quantile(const Tensor& self, const Tensor& q, OptionalDim dim = {}, bool keepdim = false,
                 std::string_view interpolation = "linear");
-/// [autocast: float32 host]
 Tensor nanquantile(const Tensor& self, double q, OptionalDim dim = {}, bool keepdim = false,
                    std::string_view interpolation = "linear");
-/// [autocast: float32 host]
 Tensor nanquantile(const Tensor& self, const Tensor& q, OptionalDim dim = {}, bool keepdim = false,
                    std::string_view interpolation = "linear");
 

@@ -11,11 +11,9 @@ namespace taeda::inline v0_2::optim {
 class AdafactorOptions : public OptimizerCloneableOptions<AdafactorOptions> {
  public:
   using Eps = std::tuple<std::optional<double>, double>;
-  AdafactorOptions() = default;
-  AdafactorOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(AdafactorOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_OPTION(double, lr) = 1e-2;
   /// The weight of the step'th squared gradient is step^beta2_decay.
   TAEDA_OPTION(double, beta2_decay) = -0.8;
   /// The least root of a mean square, by default the dtype's epsilon, and the least size of

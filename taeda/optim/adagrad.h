@@ -7,11 +7,9 @@ namespace taeda::inline v0_2::optim {
 
 class AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
  public:
-  AdagradOptions() = default;
-  AdagradOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(AdagradOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_OPTION(double, lr) = 1e-2;
   TAEDA_OPTION(double, lr_decay) = 0;
   TAEDA_OPTION(double, weight_decay) = 0;
   TAEDA_OPTION(double, initial_accumulator_value) = 0;

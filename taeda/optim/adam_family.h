@@ -10,12 +10,10 @@ namespace taeda::inline v0_2::optim {
 class AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  AdamaxOptions() = default;
-  AdamaxOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(AdamaxOptions, 2e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_OPTION(double, lr) = 2e-3;
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
   TAEDA_OPTION(double, eps) = 1e-8;
   TAEDA_OPTION(double, weight_decay) = 0;
@@ -54,12 +52,10 @@ class Adamax : public ComposedOptimizer {
 class NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  NAdamOptions() = default;
-  NAdamOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(NAdamOptions, 2e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_OPTION(double, lr) = 2e-3;
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
   TAEDA_OPTION(double, eps) = 1e-8;
   TAEDA_OPTION(double, weight_decay) = 0;
@@ -104,12 +100,10 @@ class NAdam : public ComposedOptimizer {
 class RAdamOptions : public OptimizerCloneableOptions<RAdamOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  RAdamOptions() = default;
-  RAdamOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(RAdamOptions, 1e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_OPTION(double, lr) = 1e-3;
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
   TAEDA_OPTION(double, eps) = 1e-8;
   TAEDA_OPTION(double, weight_decay) = 0;

@@ -9,11 +9,9 @@ namespace taeda::inline v0_2::optim {
 
 class AdadeltaOptions : public OptimizerCloneableOptions<AdadeltaOptions> {
  public:
-  AdadeltaOptions() = default;
-  AdadeltaOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(AdadeltaOptions, 1)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_OPTION(double, lr) = 1;
   TAEDA_OPTION(double, rho) = 0.9;
   TAEDA_OPTION(double, eps) = 1e-6;
   TAEDA_OPTION(double, weight_decay) = 0;
@@ -51,11 +49,9 @@ class Adadelta : public ComposedOptimizer {
 class RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
  public:
   using Pair = std::tuple<double, double>;
-  RpropOptions() = default;
-  RpropOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(RpropOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_OPTION(double, lr) = 1e-2;
   TAEDA_OPTION(Pair, etas) = {0.5, 1.2};
   TAEDA_OPTION(Pair, step_sizes) = {1e-6, 50};
   TAEDA_OPTION(bool, maximize) = false;
@@ -92,11 +88,9 @@ class Rprop : public ComposedOptimizer {
 
 class ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
  public:
-  ASGDOptions() = default;
-  ASGDOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(ASGDOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_OPTION(double, lr) = 1e-2;
   TAEDA_OPTION(double, lambd) = 1e-4;
   TAEDA_OPTION(double, alpha) = 0.75;
   TAEDA_OPTION(double, t0) = 1e6;

@@ -11,11 +11,9 @@ namespace taeda::inline v0_2::optim {
 
 class LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
  public:
-  LBFGSOptions() = default;
-  LBFGSOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(LBFGSOptions, 1)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_OPTION(double, lr) = 1;
   /// Iterations of one step.
   TAEDA_OPTION(int64_t, max_iter) = 20;
   /// Evaluations of the closure in one step; max_iter * 5 / 4 by default.

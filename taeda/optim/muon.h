@@ -12,12 +12,10 @@ namespace taeda::inline v0_2::optim {
 class MuonOptions : public OptimizerCloneableOptions<MuonOptions> {
  public:
   using Coefficients = std::tuple<double, double, double>;
-  MuonOptions() = default;
-  MuonOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(MuonOptions, 1e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
-  TAEDA_OPTION(double, lr) = 1e-3;
   TAEDA_OPTION(double, weight_decay) = 0.1;
   TAEDA_OPTION(double, momentum) = 0.95;
   TAEDA_OPTION(bool, nesterov) = true;

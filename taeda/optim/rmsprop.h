@@ -7,12 +7,10 @@ namespace taeda::inline v0_2::optim {
 
 class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
  public:
-  RMSpropOptions() = default;
-  RMSpropOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(RMSpropOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
-  TAEDA_OPTION(double, lr) = 1e-2;
   TAEDA_OPTION(double, alpha) = 0.99;
   TAEDA_OPTION(double, eps) = 1e-8;
   TAEDA_OPTION(double, weight_decay) = 0;

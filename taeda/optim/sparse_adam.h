@@ -10,12 +10,10 @@ namespace taeda::inline v0_2::optim {
 class SparseAdamOptions : public OptimizerCloneableOptions<SparseAdamOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  SparseAdamOptions() = default;
-  SparseAdamOptions(double lr) : lr_(lr) { note("lr"); }
+  TAEDA_LEARNING_RATE(SparseAdamOptions, 1e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_OPTION(double, lr) = 1e-3;
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
   TAEDA_OPTION(double, eps) = 1e-8;
   TAEDA_OPTION(bool, maximize) = false;
