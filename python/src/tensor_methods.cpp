@@ -243,6 +243,7 @@ PyObject* storage_offset(const Tensor& t) { return PyLong_FromLongLong(t.storage
 PyObject* get_device(const Tensor& t) { return PyLong_FromLongLong(t.get_device()); }
 PyObject* data_ptr(const Tensor& t) { return PyLong_FromVoidPtr(t.data_ptr()); }
 PyObject* storage_address(const Tensor& t) { return PyLong_FromVoidPtr(t.storage()->data()); }
+PyObject* storage_cdata(const Tensor& t) { return PyLong_FromVoidPtr(t.storage().get()); }
 PyObject* storage_nbytes(const Tensor& t) { return PyLong_FromLongLong(t.storage()->nbytes()); }
 PyObject* is_floating_point(const Tensor& t) { return PyBool_FromLong(t.is_floating_point()); }
 PyObject* is_complex(const Tensor& t) { return PyBool_FromLong(t.is_complex()); }
@@ -392,6 +393,8 @@ const PyMethodDef own_methods[] = {
     {"get_device", plain<get_device>, METH_NOARGS, "The device's number; -1 on the CPU."},
     {"data_ptr", plain<data_ptr>, METH_NOARGS, "The address of the first element."},
     {"_storage_address", plain<storage_address>, METH_NOARGS, "The address of the memory."},
+    {"_storage_cdata", plain<storage_cdata>, METH_NOARGS,
+     "A number that tells its memory from others."},
     {"_storage_nbytes", plain<storage_nbytes>, METH_NOARGS, "Bytes of the memory."},
     {"is_floating_point", plain<is_floating_point>, METH_NOARGS,
      "Whether it holds real floating-point numbers."},

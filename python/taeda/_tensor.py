@@ -168,7 +168,7 @@ class Tensor(_C.TensorBase):
                                "at the moment.")
         if id(self) in memo:
             return memo[id(self)]
-        copied = self.detach().clone()
+        copied = _copied_with_its_memory(self, memo)
         if type(self) is not Tensor:
             copied = _C._make_subclass(type(self), copied, self.requires_grad)
         elif self.requires_grad:
@@ -218,11 +218,17 @@ class Tensor(_C.TensorBase):
 
     def untyped_storage(self):
         from .storage import UntypedStorage
-        return UntypedStorage(self)
+        return UntypedStorage._of(self)
 
     def storage(self):
         from .storage import TypedStorage
-        return TypedStorage(self)
+        return TypedStorage._of(self)
+
+    _typed_storage = storage
+
+    def storage_type(self):
+        from .storage import TYPES
+        return TYPES[self.storage().pickle_storage_type()]
 
     def is_distributed(self):
         return False
@@ -281,6 +287,16 @@ def type_name(tensor):
     """ "torch.FloatTensor", "torch.cuda.LongTensor"."""
     where = "" if tensor.device.type == "cpu" else tensor.device.type + "."
     return f"torch.{where}{_CLASS_NAMES[repr(tensor.dtype)[6:]]}Tensor"
+
+
+def _copied_with_its_memory(tensor, memo):
+    """A copy whose memory is shared by copies of all that share the tensor's."""
+    if tensor.is_sparse or tensor.is_sparse_csr or not tensor._storage_nbytes():
+        return tensor.detach().clone()
+    from .storage import _copied, tensor_over
+    memory = tensor_over(_copied(tensor.untyped_storage(), memo), tensor.dtype)
+    made = _C.empty(0, dtype=tensor.dtype, device=tensor.device)
+    return made.set_(memory, tensor.storage_offset(), tensor.size(), tensor.stride())
 
 
 def _volatile():

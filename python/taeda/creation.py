@@ -123,6 +123,10 @@ def default_device():
     return _default_device
 
 
+def _is_storage(obj):
+    return hasattr(obj, "_storage_of_torch")
+
+
 class _LegacyType(type):
     """Classes like torch.FloatTensor: they make tensors, and tensors of their dtype are their instances."""
 
@@ -133,6 +137,9 @@ class _LegacyType(type):
         if not args:
             return _C.empty(0, dtype=cls.dtype, device=cls.device_type)
         first = args[0]
+        if _is_storage(first):
+            from .storage import tensor_over
+            return tensor_over(first, cls.dtype)
         if isinstance(first, int):
             return _C.empty(args, dtype=cls.dtype, device=cls.device_type)
         if len(args) > 1:

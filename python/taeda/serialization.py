@@ -204,7 +204,7 @@ _SAFE.update({("__builtin__", kind.__name__): kind for kind in (complex, set, fr
 _SAFE.update({("torch", name): kind for name, kind in TYPES.items()})
 _REBUILDING = [getattr(_utils, name) for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3",
                                                    "_rebuild_parameter", "_rebuild_parameter_with_state",
-                                                   "_rebuild_sparse_tensor")]
+                                                   "_rebuild_sparse_tensor", "_rebuild_meta_tensor_no_storage")]
 _SAFE.update({("torch._utils", function.__name__): function for function in _REBUILDING})
 _SAFE["torch._tensor", "_rebuild_from_type_v2"] = _rebuild_from_type_v2
 _SAFE["torch", "Tensor"] = Tensor
@@ -370,11 +370,11 @@ def _placed(storage, location, map_location):
     elif map_location is not None:
         location = str(map_location)
     if location == "cpu":
-        return storage if storage.device.type == "cpu" else TypedStorage(storage._flat().cpu())
+        return storage if storage.device.type == "cpu" else TypedStorage._of(storage._flat().cpu())
     if location.split(":")[0] == "cuda":
         validate_cuda_device(location)
     try:
-        return TypedStorage(storage._flat().to(location))
+        return TypedStorage._of(storage._flat().to(location))
     except RuntimeError as error:
         raise RuntimeError(f"Attempting to deserialize object on a device that is not there ({location}): {error}. Use "
                            "torch.load with map_location=torch.device('cpu') to map your storages to the CPU.") from None
@@ -385,8 +385,8 @@ def _over(data, dtype):
         return TypedStorage(_C.empty(0, dtype=dtype))
     flat = _C.from_numpy(memoryview(data))
     if dtype == _C.bool:  # a file may hold other bytes than 0 and 1
-        return TypedStorage(flat.ne(0))
-    return TypedStorage((flat.clone() if flat.data_ptr() % dtype.itemsize else flat).view(dtype))
+        return TypedStorage._of(flat.ne(0))
+    return TypedStorage._of((flat.clone() if flat.data_ptr() % dtype.itemsize else flat).view(dtype))
 
 
 class _ArchiveStorages:
@@ -453,8 +453,8 @@ def _start_of(file):
 
 
 _FAILED = "PytorchStreamReader failed reading zip archive"
-_NOT_WHOLE = (f"{_FAILED}: failed finding central directory. The file is cut off or damaged: it was not saved or sent whole, or "
-              "has been changed since.")
+_NOT_WHOLE = (f"{_FAILED}: failed finding central directory. The file is cut off or damaged: it was not saved or sent whole, "
+              "or has been changed since.")
 
 
 @contextlib.contextmanager

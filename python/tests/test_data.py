@@ -116,7 +116,7 @@ def test_sizes_are_sequences():
     for size in ((5,), [5], torch.Size([5])):
         assert torch.randint(1, size).shape == torch.full(size, 1.0).shape == torch.normal(0.0, 1.0, size).shape == (5,)
     assert torch.zeros(5).shape == torch.zeros(torch.tensor(5)).shape == torch.zeros(numpy.int64(5)).shape == (5,)
-    assert x.view(6).shape == x.reshape(-1).shape == (6,) and torch.ones(3).repeat(2).shape == (6,) and x.flip(0).shape == (2, 3)
+    assert x.view(6).shape == x.reshape(-1).shape == (6,) == torch.ones(3).repeat(2).shape and x.flip(0).shape == (2, 3)
     assert torch.movedim(x, 0, 1).shape == (3, 2) and x.sum(0).shape == (3,) and torch.roll(x, 1).shape == (2, 3)
 
 

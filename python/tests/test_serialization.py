@@ -318,3 +318,13 @@ def test_what_is_no_file_is_written_to_and_stays(tmp_path):
     assert pipe.is_fifo() and torch.load(io.BytesIO(data)).tolist() == [1.0, 1.0]
     with open(os.devnull, "wb") as file:
         torch.save(torch.ones(2), file)
+
+
+def test_tensors_without_data():
+    """Neither saving nor loading takes memory for them."""
+    file = io.BytesIO()
+    torch.save({"x": torch.empty(2 ** 40, 3, device="meta").t(), "p": torch.nn.Parameter(torch.empty(3, device="meta"))}, file)
+    file.seek(0)
+    loaded = torch.load(file)
+    assert len(file.getvalue()) < 5000 and loaded["x"].is_meta and loaded["x"].stride() == (1, 3)
+    assert type(loaded["p"]) is torch.nn.Parameter and loaded["p"].is_meta
