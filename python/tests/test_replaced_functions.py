@@ -64,8 +64,8 @@ def test_in_place_and_with_indices(monkeypatch):
     assert nn.Dropout(0.25, inplace=True).eval()(X1) == (0.25, False, True)
 
 
-@pytest.mark.parametrize("options", [{}, {"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 3, "vdim": 5}, {"bias": False},
-                                     {"batch_first": True}])
+@pytest.mark.parametrize("options", [{}, {"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 3, "vdim": 5},
+                                     {"bias": False}, {"batch_first": True}])
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_attention_is_made_of_them(monkeypatch, options, need_weights):
     """All that it takes, with the same results as the operation's."""

@@ -91,7 +91,8 @@ def test_groups_that_come_later():
     with pytest.raises(RuntimeError, match=r"number of param groups in the `optimizer` \(3\) differs .* \(2\)"):
         scheduler.step(1.0)
     for make in (lambda o: schedulers.LambdaLR(o, lambda e: 0.9), lambda o: schedulers.MultiplicativeLR(o, lambda e: 0.9),
-                 lambda o: schedulers.CosineAnnealingWarmRestarts(o, 3), lambda o: schedulers.CyclicLR(o, 0.1, 0.2, cycle_momentum=False)):
+                 lambda o: schedulers.CosineAnnealingWarmRestarts(o, 3),
+                 lambda o: schedulers.CyclicLR(o, 0.1, 0.2, cycle_momentum=False)):
         optimizer, scheduler = grown(make)
         with pytest.raises(ValueError, match="2 learning rates, but the optimizer has 3 param groups"):
             scheduler.step()

@@ -61,8 +61,9 @@ def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
     return batched
 
 
-def _composed(query, key, value, size, heads, in_weight, in_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_weight, out_bias,
-              training, padding, need_weights, mask, separate, q_weight, k_weight, v_weight, static_k, static_v, average):
+def _composed(query, key, value, size, heads, in_weight, in_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_weight,
+              out_bias, training, padding, need_weights, mask, separate, q_weight, k_weight, v_weight, static_k, static_v,
+              average):
     """The same, step by step, by the functions that nn.functional has at the time."""
     biases = (None, None, None) if in_bias is None else in_bias.chunk(3)
     weights = (q_weight, k_weight, v_weight) if separate else in_weight.chunk(3)
