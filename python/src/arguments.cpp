@@ -64,6 +64,7 @@ int accepts(Kind kind, PyObject* o, bool lenient) {
       if (o == Py_None) return true;
       [[fallthrough]];
     case Kind::Ints: return is_integer(o) || is_sequence_of(o, is_size) || (lenient && is_size(o));
+    case Kind::Sizes: return is_sequence_of(o, is_size);
     case Kind::MaybeBool:
       if (o == Py_None) return true;
       [[fallthrough]];
@@ -214,15 +215,16 @@ bool Arguments::fits(const Signature& s, PyObject* self, PyObject* const* args, 
   signature_ = &s;
   const int most = s.positional - (s.receiver >= 0);
   if (s.receiver >= 0) values_[s.receiver] = self;
-  const bool spread = s.spread && count > 1 && is_size(args[0]);
+  const bool spread = s.spread && count > 0 && is_size(args[0]);
+  const int spread_to = spread ? s.receiver == 0 : -1;
   if (count > most && !spread) return false;
-  if (spread) {
+  if (spread && count > 1) {
     packed_ = Ref(checked(PyTuple_New(count)));
     for (Py_ssize_t k = 0; k < count; ++k) {
       Py_INCREF(args[k]);
       PyTuple_SET_ITEM(packed_.get(), k, args[k]);
     }
-    values_[s.receiver == 0 ? 1 : 0] = packed_.get();
+    values_[spread_to] = packed_.get();
   } else {
     for (int i = 0, k = 0; k < count; ++i)
       if (i != s.receiver) values_[i] = args[k++];
@@ -239,7 +241,7 @@ bool Arguments::fits(const Signature& s, PyObject* self, PyObject* const* args, 
     } else if (lenient && value == Py_None && p.kind == Kind::Ints &&
                p.name == std::string_view("dim")) {
       continue;  // all of them
-    } else if (i != s.receiver) {
+    } else if (i != s.receiver && i != spread_to) {
       const int acceptance = accepts(p.kind, value, lenient);
       if (!acceptance) return false;
       watched_ |= acceptance == kWatched;

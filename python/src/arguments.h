@@ -33,6 +33,7 @@ enum class Kind : uint8_t {
   MaybeInt,
   Ints,
   MaybeInts,
+  Sizes,  ///< a sequence of ints; one int alone where `spread` says so
   Bool,
   MaybeBool,
   Text,

@@ -41,6 +41,7 @@ PyObject* is_cuda(const Tensor& t) {
 PyObject* is_meta(const Tensor& t) { return PyBool_FromLong(t.is_meta()); }
 PyObject* is_sparse(const Tensor& t) { return PyBool_FromLong(t.is_sparse()); }
 PyObject* is_sparse_csr(const Tensor& t) { return PyBool_FromLong(t.is_sparse_csr()); }
+PyObject* address(const Tensor& t) { return PyLong_FromVoidPtr(t.unsafeGetTensorImpl()); }
 PyObject* no(const Tensor&) { Py_RETURN_FALSE; }
 PyObject* none(const Tensor&) { Py_RETURN_NONE; }
 PyObject* data(const Tensor& t) { return wrap(t.variable_data()); }
@@ -98,8 +99,30 @@ void set_grad(const Tensor& t, PyObject* value) {
     raise(PyExc_RuntimeError, "assigned grad has data located on a different device");
   t.mutable_grad() = g;
 }
-void set_real(const Tensor& t, PyObject* value) { taeda::real(t).copy_(to_tensor(value)); }
-void set_imag(const Tensor& t, PyObject* value) { taeda::imag(t).copy_(to_tensor(value)); }
+void fill_part(const Tensor& part, PyObject* value) {
+  if (!value) raise(PyExc_TypeError, "the parts of a tensor cannot be deleted");
+  if (is_tensor(value))
+    part.copy_(to_tensor(value));
+  else
+    part.fill_(to_scalar(value));
+}
+void set_real(const Tensor& t, PyObject* value) { fill_part(taeda::real(t), value); }
+void set_imag(const Tensor& t, PyObject* value) { fill_part(taeda::imag(t), value); }
+
+void set_grad_fn(const Tensor& t, PyObject* value) {
+  if (value != Py_None) raise(PyExc_RuntimeError, "_grad_fn can be only set to None");
+  t.detach_();
+}
+void set_grad_dtype(const Tensor& t, PyObject* value) {
+  if (value == Py_None) return;  // any dtype may be assigned, as far as set_grad takes it
+  if (!value || !is_dtype(value))
+    raise(PyExc_RuntimeError, std::string("grad_dtype must be a torch.dtype or None, but got ") +
+                                  (value ? Py_TYPE(value)->tp_name : "nothing"));
+  if (to_dtype(value) != t.dtype())
+    raise(PyExc_NotImplementedError,
+          std::string("grad_dtype: a gradient of a tensor of ") + dtype_name(t.dtype()) +
+              " is one of the same dtype, not of " + dtype_name(to_dtype(value)));
+}
 
 PyObject* name(PyObject*, void*) { Py_RETURN_NONE; }
 
@@ -145,11 +168,25 @@ PyGetSetDef tensor_attributes[] = {
     {"is_nested", get<no>, nullptr, "False: there are no nested tensors.", nullptr},
     {"is_mps", get<no>, nullptr, "False.", nullptr},
     {"is_xpu", get<no>, nullptr, "False.", nullptr},
+    {"is_ipu", get<no>, nullptr, "False.", nullptr},
+    {"is_maia", get<no>, nullptr, "False.", nullptr},
+    {"is_mtia", get<no>, nullptr, "False.", nullptr},
+    {"is_vulkan", get<no>, nullptr, "False.", nullptr},
+    {"is_xla", get<no>, nullptr, "False.", nullptr},
     {"is_mkldnn", get<no>, nullptr, "False.", nullptr},
     {"data", get<data>, set<set_data>,
      "The same memory without a history; assigning replaces memory.", nullptr},
     {"grad", get<grad>, set<set_grad>, "The gradient that backward summed here, or None.", nullptr},
     {"grad_fn", get<grad_fn>, nullptr, "What made it, as a node of the graph, or None.", nullptr},
+    {"grad_dtype", get<dtype>, set<set_grad_dtype>,
+     "The dtype of the gradient, which is the tensor's own.", nullptr},
+    {"_grad", get<grad>, set<set_grad>, "The same as grad.", nullptr},
+    {"_grad_fn", get<grad_fn>, set<set_grad_fn>, "The same as grad_fn; None detaches the tensor.",
+     nullptr},
+    {"_cdata", get<address>, nullptr, "Where the tensor lies, a number that tells it from others.",
+     nullptr},
+    {"_has_symbolic_sizes_strides", get<no>, nullptr, "False: sizes are numbers.", nullptr},
+    {"_python_dispatch", get<no>, nullptr, "False.", nullptr},
     {"real", get<real>, set<set_real>, "The real parts, a view.", nullptr},
     {"imag", get<imag>, set<set_imag>, "The imaginary parts, a view.", nullptr},
     {"T", get<transposed>, nullptr, "With its dimensions in reverse order.", nullptr},

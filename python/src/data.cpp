@@ -1,5 +1,6 @@
 #include "data.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -13,23 +14,37 @@ namespace taeda::python {
 
 namespace {
 
-/// Sizes of nested sequences, from their first elements.
+/// range, deque and others that have a length and items become lists.
+Ref as_sequence(PyObject* data) {
+  if (is_sequence(data) || is_tensor(data) || is_array_like(data) || is_number(data) ||
+      PyUnicode_Check(data) || !PySequence_Check(data))
+    return Ref::borrow(data);
+  return Ref(checked(PySequence_List(data)));
+}
+
+/// Sizes of nested sequences, from their first elements. A tensor among them is one number.
 DimVector sizes_of(PyObject* data) {
   DimVector sizes;
-  Ref at = Ref::borrow(data);
+  Ref at = as_sequence(data);
   while (is_sequence(at.get())) {
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(at.get());
     sizes.push_back(n);
     if (n == 0) break;
     if (sizes.size() > 128)
       raise(PyExc_ValueError, "too many dimensions '" + std::string(Py_TYPE(data)->tp_name) + "'");
-    at = Ref::borrow(PySequence_Fast_GET_ITEM(at.get(), 0));
+    at = as_sequence(PySequence_Fast_GET_ITEM(at.get(), 0));
   }
-  if (is_tensor(at.get()))
-    for (const int64_t size : tensor_of(at.get()).sizes()) sizes.push_back(size);
-  else if (is_array_like(at.get()))
+  if (is_array_like(at.get()))
     for (const int64_t size : tensor_over(at.get()).sizes()) sizes.push_back(size);
   return sizes;
+}
+
+[[noreturn]] void too_deep(PyObject* data) {
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(data); ++i)
+    if (PySequence_Fast_GET_ITEM(data, i) == data)
+      raise(PyExc_TypeError, "new(): self-referential lists are incompatible");
+  raise(PyExc_TypeError,
+        "not a sequence of numbers: found '" + std::string(Py_TYPE(data)->tp_name) + "'");
 }
 
 /// The dtype of one number.
@@ -47,13 +62,19 @@ ScalarType dtype_of_number(PyObject* o) {
   raise(PyExc_RuntimeError, "Could not infer dtype of " + std::string(Py_TYPE(o)->tp_name));
 }
 
-ScalarType inferred_dtype(PyObject* data) {
-  if (!is_sequence(data)) return dtype_of_number(data);
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
-  if (n == 0) return get_default_dtype();
+/// The dtype that holds all numbers of sequences nested `depth` deep, and no deeper: a list that
+/// contains itself has no end.
+ScalarType inferred_dtype(PyObject* given, size_t depth) {
+  if (depth == 0) {
+    if (is_sequence(given)) too_deep(given);
+    return dtype_of_number(given);
+  }
+  const Ref data = as_sequence(given);
+  if (!is_sequence(data.get())) return dtype_of_number(data.get());
+  if (PySequence_Fast_GET_SIZE(data.get()) == 0) return get_default_dtype();
   ScalarType out = ScalarType::Undefined;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    const ScalarType t = inferred_dtype(PySequence_Fast_GET_ITEM(data, i));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(data.get()); ++i) {
+    const ScalarType t = inferred_dtype(PySequence_Fast_GET_ITEM(data.get(), i), depth - 1);
     out = out == ScalarType::Undefined ? t : promote_types(out, t);
   }
   return out;
@@ -67,9 +88,15 @@ ScalarType inferred_dtype(PyObject* data) {
 template <class T>
 void store(PyObject* o, void*& at) {
   T value;
-  if constexpr (std::is_floating_point_v<T>)
-    value = static_cast<T>(PyFloat_CheckExact(o) ? PyFloat_AS_DOUBLE(o)
-                                                 : to_scalar(o).template cast<double>());
+  // Beyond a floating-point dtype's range is infinity, as when a tensor is converted.
+  if constexpr (!std::is_same_v<T, complex<float>> && !std::is_same_v<T, complex<double>>)
+    if (PyComplex_Check(o)) raise(PyExc_TypeError, "must be real number, not complex");
+  if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Half> ||
+                std::is_same_v<T, BFloat16>)
+    value = static_cast<T>(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(
+        PyFloat_CheckExact(o) ? PyFloat_AS_DOUBLE(o)
+        : PyLong_Check(o)     ? to_real(o)
+                              : to_scalar(o).template cast<double>()));
   else if constexpr (std::is_same_v<T, int64_t>)
     value = PyLong_CheckExact(o) ? to_int(o) : to_scalar(o).template cast<int64_t>();
   else
@@ -117,44 +144,44 @@ Store store_for(ScalarType dtype) {
   }
 }
 
-/// Writes the numbers of nested sequences one after the other.
-void fill(PyObject* data, IntArrayRef sizes, size_t depth, Store write, ScalarType dtype,
-          void*& at) {
-  if (is_tensor(data) || (depth < sizes.size() && is_array_like(data))) {
-    const Tensor t = (is_tensor(data) ? tensor_of(data).detach() : tensor_over(data))
-                         .to(Device(kCPU), dtype)
-                         .contiguous();
-    const IntArrayRef rest(sizes.data() + depth, sizes.size() - depth);
-    const bool fits = t.sizes() == rest || (t.numel() == 1 && product(rest) == 1);
-    if (!fits && t.dim() == static_cast<int64_t>(rest.size()))
-      for (size_t i = 0; i < rest.size(); ++i)
-        if (t.sizes()[i] != rest[i]) unequal(rest[i], t.sizes()[i], depth + i);
-    if (!fits)
-      raise(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
-    std::memcpy(at, t.data_ptr(), static_cast<size_t>(t.nbytes()));
-    at = static_cast<char*>(at) + t.nbytes();
-    return;
-  }
-  if (depth == sizes.size()) {
-    if (is_sequence(data) || PyUnicode_Check(data))
-      raise(PyExc_TypeError,
-            "not a sequence of numbers: found '" + std::string(Py_TYPE(data)->tp_name) + "'");
-    write(data, at);
-    return;
-  }
-  if (!is_sequence(data)) raise(PyExc_TypeError, "not a sequence");
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
-  if (n != sizes[depth]) unequal(sizes[depth], n, depth);
-  for (Py_ssize_t i = 0; i < n; ++i)
-    fill(PySequence_Fast_GET_ITEM(data, i), sizes, depth + 1, write, dtype, at);
+/// Writes a tensor or an array that stands where nested sequences of these sizes are expected.
+/// Further dimensions must hold one number.
+void fill_from(const Tensor& given, IntArrayRef rest, size_t depth, ScalarType dtype, void*& at) {
+  const IntArrayRef sizes = given.sizes();
+  for (size_t i = 0; i < std::min(rest.size(), sizes.size()); ++i)
+    if (sizes[i] != rest[i]) unequal(rest[i], sizes[i], depth + i);
+  if (sizes.size() < rest.size()) raise(PyExc_TypeError, "not a sequence");
+  if (given.numel() != product(rest))
+    raise(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
+  const Tensor t = given.to(Device(kCPU), dtype).contiguous();
+  std::memcpy(at, t.data_ptr(), static_cast<size_t>(t.nbytes()));
+  at = static_cast<char*>(at) + t.nbytes();
 }
 
-/// range, deque and others that have a length and items become lists.
-Ref as_sequence(PyObject* data) {
-  if (is_sequence(data) || is_tensor(data) || is_array_like(data) || is_number(data) ||
-      PyUnicode_Check(data) || !PySequence_Check(data))
-    return Ref::borrow(data);
-  return Ref(checked(PySequence_List(data)));
+/// Writes the numbers of nested sequences one after the other.
+void fill(PyObject* given, IntArrayRef sizes, size_t depth, Store write, ScalarType dtype,
+          void*& at) {
+  const bool is_leaf = depth == sizes.size();
+  if (is_leaf && (PyFloat_CheckExact(given) || PyLong_CheckExact(given))) return write(given, at);
+  // A number's conversion may run code that changes the lists: what is read here is held.
+  const Ref data = is_leaf ? Ref::borrow(given) : as_sequence(given);
+  const IntArrayRef rest(sizes.data() + depth, sizes.size() - depth);
+  if (is_tensor(data.get()))
+    return fill_from(tensor_of(data.get()).detach(), rest, depth, dtype, at);
+  if (is_leaf) {
+    if (is_sequence(data.get())) too_deep(data.get());
+    if (PyUnicode_Check(data.get()))
+      raise(PyExc_TypeError, "not a sequence of numbers: found 'str'");
+    return write(data.get(), at);
+  }
+  if (is_array_like(data.get())) return fill_from(tensor_over(data.get()), rest, depth, dtype, at);
+  if (!is_sequence(data.get())) raise(PyExc_TypeError, "not a sequence");
+  for (Py_ssize_t i = 0; i <= rest[0]; ++i) {
+    if (const Py_ssize_t n = PySequence_Fast_GET_SIZE(data.get()); n != rest[0])
+      unequal(rest[0], n, depth);
+    if (i < rest[0])
+      fill(PySequence_Fast_GET_ITEM(data.get(), i), sizes, depth + 1, write, dtype, at);
+  }
 }
 
 template <class T>
@@ -218,7 +245,7 @@ Tensor tensor_from(PyObject* given, std::optional<ScalarType> dtype, std::option
     return placed(t.to(Device(kCPU), dtype.value_or(t.dtype()), false, true));
   }
   const DimVector sizes = sizes_of(data.get());
-  const ScalarType type = dtype ? *dtype : inferred_dtype(data.get());
+  const ScalarType type = dtype ? *dtype : inferred_dtype(data.get(), sizes.size());
   if (is_float8(type)) return placed(tensor_from(data.get(), kFloat, Device(kCPU)).to(type));
   Tensor out = empty(sizes, type);
   void* at = out.data_ptr();

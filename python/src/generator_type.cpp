@@ -91,6 +91,21 @@ PyObject* set_state(PyObject* self, PyObject* state) {
 PyObject* clone_state(PyObject* self, PyObject*) {
   return guarded([&] { return new_object(generator_of(self).clone()); });
 }
+/// What makes it again, as PyTorch's files have it: its class, its device, and seed, offset and
+/// state.
+PyObject* reduce(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    Ref where(checked(from_device(generator_of(self).device())));
+    Ref state(checked(get_state(self, nullptr)));
+    return Py_BuildValue("(O(O)(KOO))", generator_type, where.get(),
+                         static_cast<unsigned long long>(generator_of(self).current_seed()),
+                         Py_None, state.get());
+  });
+}
+PyObject* restore(PyObject* self, PyObject* given) {
+  const bool is_full = PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 3;
+  return set_state(self, is_full ? PyTuple_GET_ITEM(given, 2) : given);
+}
 PyObject* device(PyObject* self, void*) {
   return guarded([&] { return from_device(generator_of(self).device()); });
 }
@@ -103,6 +118,8 @@ PyMethodDef methods[] = {
     {"get_state", get_state, METH_NOARGS, "The whole state, a tensor of bytes."},
     {"set_state", set_state, METH_O, "Goes on from what get_state gave."},
     {"clone_state", clone_state, METH_NOARGS, "An independent generator in the same state."},
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {"__setstate__", restore, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef attributes[] = {{"device", device, nullptr, "Where it draws.", nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};

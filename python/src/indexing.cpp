@@ -37,7 +37,8 @@ TensorIndex to_index(PyObject* object, const Tensor& self) {
   throw_if_overridden(object);
   if (is_tensor(object)) return TensorIndex(tensor_of(object));
   if (is_integer(object)) return TensorIndex(to_int(object));
-  if (is_sequence(object) || is_array_like(object)) {
+  if (is_sequence(object) || is_array_like(object) ||
+      (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object))) {
     const Tensor t = tensor_from(object, {}, {});
     // An empty list selects nothing.
     return TensorIndex(
@@ -176,13 +177,12 @@ PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
 }
 
 Py_ssize_t tensor_length(PyObject* self) {
-  return guarded_status([&] {
+  return guarded_status([&]() -> Py_ssize_t {
     if (!is_plain_or_parameter(self)) [[unlikely]]
-      if (const Ref made(overridden_method("__len__", {self})); made)
-        return static_cast<int>(to_int(made.get()));
+      if (const Ref made(overridden_method("__len__", {self})); made) return to_int(made.get());
     const Tensor& t = tensor_of(self);
     if (t.dim() == 0) raise(PyExc_TypeError, "len() of a 0-d tensor");
-    return static_cast<int>(t.size(0));
+    return t.size(0);
   });
 }
 

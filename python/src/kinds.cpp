@@ -123,7 +123,10 @@ Device parse_device(PyObject* type, PyObject* index) {
             "type (string) must not include an index because index was passed "
             "explicitly: " +
                 std::string(to_text(type)));
-    return Device(whole.type(), static_cast<int>(to_int(index)));
+    const int64_t number = to_int(index);
+    if (number != static_cast<int>(number))
+      raise(PyExc_RuntimeError, "Device index must be below 128, got " + std::to_string(number));
+    return Device(whole.type(), static_cast<int>(number));
   }
   return to_device(type);
 }

@@ -115,6 +115,22 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
   });
 }
 
+// As methods and not as a slot: object.__setattr__, by which programs keep a module from being
+// registered, refuses to jump over a slot.
+PyObject* set_by_name(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count != 2) raise(PyExc_TypeError, "__setattr__ takes a name and a value");
+    checked(set_attribute(self, args[0], args[1]));
+    Py_RETURN_NONE;
+  });
+}
+PyObject* remove_by_name(PyObject* self, PyObject* name) {
+  return guarded([&]() -> PyObject* {
+    checked(set_attribute(self, name, nullptr));
+    Py_RETURN_NONE;
+  });
+}
+
 /// Whether calling is more than forward: there are hooks, or `__init__` has not run.
 bool has_hooks(PyObject* attributes) {
   for (PyObject* hooks : names.hooks) {
@@ -169,6 +185,9 @@ PyObject* set_hooks_of_all(PyObject*, PyObject* dicts) {
 }
 
 PyMethodDef methods[] = {
+    {"__setattr__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(set_by_name)),
+     METH_FASTCALL, "Sets an attribute; parameters, buffers and modules are registered."},
+    {"__delattr__", remove_by_name, METH_O, "Deletes an attribute, registered or not."},
     {"__getattr__", get_registered, METH_O, "A parameter, buffer or module of that name."},
     {"__init_subclass__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(init_subclass)),
      METH_VARARGS | METH_KEYWORDS | METH_CLASS, nullptr},
@@ -182,7 +201,6 @@ PyMethodDef functions[] = {
 void add_module_base(PyObject* module) {
   make_names();
   PyType_Slot slots[] = {{Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
-                         {Py_tp_setattro, reinterpret_cast<void*>(set_attribute)},
                          {Py_tp_call, reinterpret_cast<void*>(call_module)},
                          {Py_tp_methods, methods},
                          {0, nullptr}};

@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace taeda::python {
@@ -84,9 +85,10 @@ PyObject* guarded(F&& f) noexcept {
     return nullptr;
   }
 }
-/// The same for slots that return a status: -1 where it threw.
+/// The same for slots that return a status or a length, of the type that `f` has: -1 where it
+/// threw.
 template <class F>
-int guarded_status(F&& f) noexcept {
+std::invoke_result_t<F> guarded_status(F&& f) noexcept {
   try {
     return f();
   } catch (...) {

@@ -21,7 +21,8 @@ const char* kind_name(Kind kind) {
     case Kind::Int:
     case Kind::MaybeInt: return "int";
     case Kind::Ints:
-    case Kind::MaybeInts: return "tuple of ints";
+    case Kind::MaybeInts:
+    case Kind::Sizes: return "tuple of ints";
     case Kind::Bool:
     case Kind::MaybeBool: return "bool";
     case Kind::Text:
@@ -101,7 +102,7 @@ std::string complaint(const std::string& name, const Signature& s, PyObject* con
       continue;
     }
     Arguments one;
-    const Signature alone{&s.parameters[i], 1, 1, -1, false, nullptr};
+    const Signature alone{&s.parameters[i], 1, 1, -1, s.spread && number <= count, nullptr};
     const Callable callable{name.c_str(), &alone, 1};
     if (s.parameters[i].kind == Kind::Tensors && is_sequence(value) &&
         PySequence_Fast_GET_SIZE(value) > 0) {

@@ -98,7 +98,8 @@ TAEDA_ONE(as_strided_, false,
             Py_INCREF(a.object(0));
             return a.object(0);
           },
-          {"size", Kind::Ints}, {"stride", Kind::Ints}, {"storage_offset", Kind::MaybeInt, "None"})
+          {"size", Kind::Sizes}, {"stride", Kind::Sizes},
+          {"storage_offset", Kind::MaybeInt, "None"})
 /// Resizing lays elements out row by row, which is what most calls ask for in words.
 void check_rows(const std::optional<MemoryFormat>& format) {
   if (format && *format != MemoryFormat::Contiguous && *format != MemoryFormat::Preserve)
@@ -112,7 +113,7 @@ TAEDA_ONE(resize_, true,
             Py_INCREF(a.object(0));
             return a.object(0);
           },
-          {"size", Kind::Ints}, {"memory_format", Kind::MaybeFormat, "None"})
+          {"size", Kind::Sizes}, {"memory_format", Kind::MaybeFormat, "None"})
 TAEDA_ONE(resize_as_, false,
           {
             check_rows(a.maybe_format(2));
@@ -199,8 +200,8 @@ PyObject* set_region(Arguments& a) {
 constexpr Parameter kParameters_set[] = {{"self", Kind::Tensor},
                                          {"source", Kind::Tensor},
                                          {"storage_offset", Kind::Int},
-                                         {"size", Kind::Ints},
-                                         {"stride", Kind::Ints, "()"}};
+                                         {"size", Kind::Sizes},
+                                         {"stride", Kind::Sizes, "()"}};
 constexpr Signature kSignatures_set[] = {{kParameters_set, 1, 1, 0, false, set_nothing},
                                          {kParameters_set, 2, 2, 0, false, set_source},
                                          {kParameters_set, 5, 5, 0, false, set_region}};
@@ -242,6 +243,7 @@ PyObject* storage_offset(const Tensor& t) { return PyLong_FromLongLong(t.storage
 PyObject* get_device(const Tensor& t) { return PyLong_FromLongLong(t.get_device()); }
 PyObject* data_ptr(const Tensor& t) { return PyLong_FromVoidPtr(t.data_ptr()); }
 PyObject* storage_address(const Tensor& t) { return PyLong_FromVoidPtr(t.storage()->data()); }
+PyObject* storage_cdata(const Tensor& t) { return PyLong_FromVoidPtr(t.storage().get()); }
 PyObject* storage_nbytes(const Tensor& t) { return PyLong_FromLongLong(t.storage()->nbytes()); }
 PyObject* is_floating_point(const Tensor& t) { return PyBool_FromLong(t.is_floating_point()); }
 PyObject* is_complex(const Tensor& t) { return PyBool_FromLong(t.is_complex()); }
@@ -391,6 +393,8 @@ const PyMethodDef own_methods[] = {
     {"get_device", plain<get_device>, METH_NOARGS, "The device's number; -1 on the CPU."},
     {"data_ptr", plain<data_ptr>, METH_NOARGS, "The address of the first element."},
     {"_storage_address", plain<storage_address>, METH_NOARGS, "The address of the memory."},
+    {"_storage_cdata", plain<storage_cdata>, METH_NOARGS,
+     "A number that tells its memory from others."},
     {"_storage_nbytes", plain<storage_nbytes>, METH_NOARGS, "Bytes of the memory."},
     {"is_floating_point", plain<is_floating_point>, METH_NOARGS,
      "Whether it holds real floating-point numbers."},

@@ -62,6 +62,10 @@ def _made(folder, name, mode):
 def replacing(path):
     """A file for writing, which takes the place of `path` - its mode, and what a symbolic link leads to - at the end."""
     target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):  # a device or a pipe, which takes what is written and stays
+        with open(target, "wb") as file:
+            yield file
+        return
     folder = os.path.dirname(target)
     _sweep(folder)
     old = os.stat(target).st_mode & 0o777 if os.path.exists(target) else None

@@ -82,6 +82,17 @@ def _copy(input, src=None, non_blocking=False, *, other=None):
     return input.fill_(src) if isinstance(src, _NUMBERS) else NotImplemented
 
 
+def _set(input, source=None, storage_offset=0, size=None, stride=None):
+    """`set_` over a storage: its elements of the tensor's dtype."""
+    from .storage import _Storage, tensor_over
+    if not isinstance(source, _Storage):
+        return NotImplemented
+    memory = tensor_over(source, input.dtype)
+    if size is None:
+        return input.set_(memory)
+    return input.set_(memory, storage_offset, tuple(size), () if stride is None else tuple(stride))
+
+
 def _creating(name):
     """What makes tensors, with `out`."""
     def call(*args, out=None, **options):
@@ -183,9 +194,61 @@ def _fitting(function):
     return call
 
 
+def _is_tensor(value):
+    return isinstance(value, _C.TensorBase)
+
+
+def _scaled_first(name, scale):
+    """`add_(alpha, other)` and `addcmul_(value, tensor1, tensor2)`: the number, which is named today, before the tensors."""
+    count = 1 if scale == "alpha" else 2
+
+    def call(input, number, *tensors, **out):
+        if not _is_tensor(input) or not isinstance(number, _NUMBERS) or len(tensors) != count:
+            return NotImplemented
+        _say_deprecated(name, scale)
+        function = getattr(input, name) if name.endswith("_") else functools.partial(getattr(_C, name), input)
+        return function(*tensors, **{scale: number}, **out)
+    return call
+
+
+def _products_first(name):
+    """`addmm(beta, input, alpha, mat1, mat2)`, alpha being 1 where it is left out, and the method with `beta, alpha`."""
+    def call(*args, **out):
+        tensors, numbers = [a for a in args if _is_tensor(a)], [a for a in args if isinstance(a, _NUMBERS)]
+        if len(tensors) != 3 or not numbers or len(tensors) + len(numbers) != len(args) or not _is_tensor(args[-2]):
+            return NotImplemented
+        if len(args) > 5 or not all(map(_is_tensor, args[-2:])):
+            return NotImplemented
+        _say_deprecated(name, "beta and alpha")
+        input, first, second = tensors
+        beta, alpha = (*numbers, 1)[:2]
+        function = getattr(input, name) if name.endswith("_") else functools.partial(getattr(_C, name), input)
+        return function(first, second, beta=beta, alpha=alpha, **out)
+    return call
+
+
+_said = set()
+
+
+def _say_deprecated(name, options):
+    if name in _said:
+        return
+    import warnings
+    _said.add(name)
+    warnings.warn(f"This overload of {name} is deprecated: name {options} behind the tensors", UserWarning, stacklevel=4)
+
+
+def _either(first, second):
+    """What the first answers, else the second."""
+    def call(*args, **kwargs):
+        made = _fitting(first)(*args, **kwargs)
+        return _fitting(second)(*args, **kwargs) if made is NotImplemented else made
+    return call
+
+
 def install():
     """Tells the extension."""
-    found = {"sort": _sorting(_C.sort), "argsort": _sorting(_C.argsort), "copy_": _copy}
+    found = {"sort": _sorting(_C.sort), "argsort": _sorting(_C.argsort), "copy_": _copy, "set_": _set}
     found.update((name, _over_dims(name)) for name in ("any", "all"))
     found.update((name, _squeezing(name)) for name in ("squeeze", "squeeze_"))
     found.update((name, _spread(name)) for name in ("std", "var"))
@@ -194,6 +257,12 @@ def install():
     found.update((f"{name}_like", _random_like(name)) for name in ("rand", "randn", "randint"))
     found.update((name, _of_numbers(name)) for name in ("add", "sub", "mul", "div", "subtract", "multiply", "divide",
                                                         "true_divide", "floor_divide"))
+    for name in ("add", "sub", "add_", "sub_"):
+        scaled = _scaled_first(name, "alpha")
+        found[name] = _either(scaled, found[name]) if name in found else scaled
+    found.update((name, _scaled_first(name, "value")) for name in ("addcmul", "addcdiv", "addcmul_", "addcdiv_"))
+    for name in ("addmm", "addmv", "addr", "baddbmm", "addbmm"):
+        found.update({name: _products_first(name), f"{name}_": _products_first(f"{name}_")})
     found.update((f"linalg_{name}", _small_singular_values(name)) for name in ("pinv", "matrix_rank"))
     found.update({"to_sparse": _to_sparse, "where": _where, "bernoulli": _bernoulli})
     _C._set_more_signatures({name: _fitting(function) for name, function in found.items()})

@@ -95,6 +95,26 @@ class Tensor(_C.TensorBase):
         hooks[handle.id] = called_later(hook)
         return handle
 
+    @property
+    def _post_accumulate_grad_hooks(self):
+        return self.__dict__.get("_post_accumulate_grad_hooks")
+
+    @_post_accumulate_grad_hooks.setter
+    def _post_accumulate_grad_hooks(self, hooks):
+        mine = self.__dict__.get("_post_accumulate_grad_hooks")
+        if mine is not None:
+            mine.clear()
+        for hook in (hooks or {}).values():
+            self.register_post_accumulate_grad_hook(hook)
+
+    @property
+    def volatile(self):
+        return _volatile()
+
+    @volatile.setter
+    def volatile(self, value):
+        _volatile()
+
     # NumPy, DLPack, Python
 
     def numpy(self, *, force=False):
@@ -148,7 +168,7 @@ class Tensor(_C.TensorBase):
                                "at the moment.")
         if id(self) in memo:
             return memo[id(self)]
-        copied = self.detach().clone()
+        copied = _copied_with_its_memory(self, memo)
         if type(self) is not Tensor:
             copied = _C._make_subclass(type(self), copied, self.requires_grad)
         elif self.requires_grad:
@@ -179,7 +199,7 @@ class Tensor(_C.TensorBase):
         """The name "torch.FloatTensor", or this tensor as another dtype."""
         if dtype is None:
             return type_name(self)
-        if isinstance(dtype, (str, type)) and not isinstance(dtype, _C.dtype) and dtype not in (int, float, bool, complex):
+        if isinstance(dtype, (str, type)):
             kind, device = named_type(dtype)
             return self.to(device=device or self.device, dtype=kind, non_blocking=non_blocking)
         return self.to(dtype, non_blocking=non_blocking)
@@ -198,11 +218,17 @@ class Tensor(_C.TensorBase):
 
     def untyped_storage(self):
         from .storage import UntypedStorage
-        return UntypedStorage(self)
+        return UntypedStorage._of(self)
 
     def storage(self):
         from .storage import TypedStorage
-        return TypedStorage(self)
+        return TypedStorage._of(self)
+
+    _typed_storage = storage
+
+    def storage_type(self):
+        from .storage import TYPES
+        return TYPES[self.storage().pickle_storage_type()]
 
     def is_distributed(self):
         return False
@@ -263,10 +289,31 @@ def type_name(tensor):
     return f"torch.{where}{_CLASS_NAMES[repr(tensor.dtype)[6:]]}Tensor"
 
 
+def _copied_with_its_memory(tensor, memo):
+    """A copy whose memory is shared by copies of all that share the tensor's."""
+    if tensor.is_sparse or tensor.is_sparse_csr or not tensor._storage_nbytes():
+        return tensor.detach().clone()
+    from .storage import _copied, tensor_over
+    memory = tensor_over(_copied(tensor.untyped_storage(), memo), tensor.dtype)
+    made = _C.empty(0, dtype=tensor.dtype, device=tensor.device)
+    return made.set_(memory, tensor.storage_offset(), tensor.size(), tensor.stride())
+
+
+def _volatile():
+    """False, with a warning: what it was for is torch.no_grad()."""
+    import warnings
+    warnings.warn("volatile was removed and now has no effect: use `with torch.no_grad():` instead", stacklevel=3)
+    return False
+
+
 def named_type(name):
     """dtype and device type of such a name, or of a class like torch.FloatTensor."""
     if isinstance(name, type):
-        name = f"torch.{name.__name__}"
+        if hasattr(name, "device_type"):
+            return name.dtype, None if name.device_type == "cpu" else name.device_type
+        if name is Tensor:
+            return _C.get_default_dtype(), None
+        raise ValueError(f"invalid type: '{name.__name__}'")
     parts = name.split(".")
     if parts[0] not in ("torch", "taeda") or not parts[-1].endswith("Tensor") or parts[-1][:-6] not in _DTYPES:
         raise ValueError(f"invalid type: '{name}'")

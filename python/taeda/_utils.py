@@ -47,9 +47,11 @@ def _reduce_plain(tensor):
     if tensor.is_sparse_csr:
         return _rebuild_sparse_tensor, (tensor.layout, (tensor.crow_indices(), tensor.col_indices(), tensor.detach().values(),
                                                         tensor.size()))
+    if tensor.is_meta:
+        return _rebuild_meta_tensor_no_storage, (tensor.dtype, tensor.size(), tensor.stride(), tensor.requires_grad)
     if not tensor.is_leaf:
         tensor = tensor.detach().requires_grad_(tensor.requires_grad)
-    parts = (TypedStorage(tensor), tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad,
+    parts = (TypedStorage._of(tensor), tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad,
              collections.OrderedDict())
     if is_untyped(tensor.dtype):
         return _rebuild_tensor_v3, (*parts, tensor.dtype)
@@ -68,6 +70,11 @@ def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, bac
 def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
     tensor = storage._flat().view(dtype).as_strided(tuple(size), tuple(stride), storage_offset)
     return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
+    """A tensor without data, of which nothing is allocated."""
+    return _C.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks):
@@ -101,10 +108,17 @@ def _size(sizes):
     return _C.Size(sizes)
 
 
+def _generator(device, state):
+    made = _C.Generator(device)
+    made.set_state(state)
+    return made
+
+
 # They say that they are torch's, which a process need not know by that name.
 for _kind in (_C.dtype, _C.layout, _C.memory_format):
     copyreg.pickle(_kind, lambda value: (_named, (value.__reduce__(),)))
 copyreg.pickle(_C.Size, lambda value: (_size, (tuple(value),)))
+copyreg.pickle(_C.Generator, lambda value: (_generator, (value.device, value.get_state())))
 copyreg.pickle(_C.device, lambda value: (_device, (str(value),)))
 
 

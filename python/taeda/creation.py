@@ -84,9 +84,16 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     if isinstance(fill_value, _C.TensorBase):
         fill_value = fill_value.item()
     if out is not None:
-        return out.resize_(size).fill_(fill_value)
+        return out.resize_(_sizes("full", size)).fill_(fill_value)
     return _C.full(size, fill_value, dtype=dtype, device=device if device is not None else default_device(),
                    requires_grad=requires_grad, pin_memory=pin_memory)
+
+
+def _sizes(function, size):
+    """The sizes, which are a sequence also where there is one."""
+    if not isinstance(size, (list, tuple)):
+        raise TypeError(f"{function}(): argument 'size' must be tuple of ints, not {type(size).__name__}")
+    return size
 
 
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
@@ -99,7 +106,7 @@ def normal(mean, std=None, size=None, *, generator=None, out=None, dtype=None, l
     if isinstance(std, (int, float)) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
-        made = _C.randn(size, generator=generator, dtype=dtype, layout=layout, device=device)
+        made = _C.randn(_sizes("normal", size), generator=generator, dtype=dtype, layout=layout, device=device)
         made = made * (1.0 if std is None else std) + mean
         made = made.requires_grad_() if requires_grad else made
     elif isinstance(mean, _C.TensorBase):
@@ -116,6 +123,10 @@ def default_device():
     return _default_device
 
 
+def _is_storage(obj):
+    return hasattr(obj, "_storage_of_torch")
+
+
 class _LegacyType(type):
     """Classes like torch.FloatTensor: they make tensors, and tensors of their dtype are their instances."""
 
@@ -126,6 +137,9 @@ class _LegacyType(type):
         if not args:
             return _C.empty(0, dtype=cls.dtype, device=cls.device_type)
         first = args[0]
+        if _is_storage(first):
+            from .storage import tensor_over
+            return tensor_over(first, cls.dtype)
         if isinstance(first, int):
             return _C.empty(args, dtype=cls.dtype, device=cls.device_type)
         if len(args) > 1:

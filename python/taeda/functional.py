@@ -16,8 +16,8 @@ def is_tensor(obj):
 
 
 def is_storage(obj):
-    from .storage import UntypedStorage
-    return isinstance(obj, UntypedStorage)
+    from .storage import _Storage
+    return isinstance(obj, _Storage)
 
 
 def is_floating_point(input):

@@ -71,6 +71,9 @@ def new(self, *args, device=None):
     if len(args) > 1 and not all(isinstance(a, int) for a in args):
         raise TypeError(f"new() takes sizes, a torch.Size, a tensor or values, but got "
                         f"({', '.join(type(a).__name__ for a in args)})")
+    if hasattr(args[0], "_storage_of_torch"):
+        from .storage import tensor_over
+        return tensor_over(args[0], self.dtype)
     if isinstance(args[0], _C.Size) or all(isinstance(a, int) for a in args):
         return _C.empty(args[0] if isinstance(args[0], _C.Size) else args, dtype=self.dtype, device=where)
     return _C._tensor_from(args[0], self.dtype, where)

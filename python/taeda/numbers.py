@@ -13,11 +13,21 @@ _FLOATS = {"float32": (32, 2.0 ** -23, 3.4028234663852886e38, 1.1754943508222875
            "float8_e8m0fnu": (8, 1.0, 2.0 ** 127, 2.0 ** -127, 1.0)}
 
 
+_DEFAULT = object()
+
+
+def _dtype(function, given):
+    """The argument, if it is a dtype."""
+    if not isinstance(given, _C.dtype):
+        raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {type(given).__name__}")
+    return given
+
+
 class finfo:
     """The limits of a floating-point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
-    def __init__(self, type=None):
-        dtype = (_C.get_default_dtype() if type is None else type)
+    def __init__(self, type=_DEFAULT):
+        dtype = _C.get_default_dtype() if type is _DEFAULT else _dtype("finfo", type)
         if dtype.is_complex:
             dtype = dtype.to_real()
         name = repr(dtype)[6:]
@@ -35,7 +45,7 @@ class iinfo:
     """The limits of an integer dtype: bits, max, min."""
 
     def __init__(self, type):
-        name = repr(type)[6:]
+        name = repr(_dtype("iinfo", type))[6:]
         if type.is_floating_point or type.is_complex:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{name}'")
         self.bits, self.dtype = type.itemsize * 8, name

@@ -9,6 +9,7 @@ import contextlib
 import io
 import os
 import pickle
+import stat
 import struct
 import sys
 import types
@@ -16,6 +17,7 @@ import zipfile
 import zlib
 
 from . import _C, _safe_pickle, _utils
+from ._archive_parts import Part, archive_at
 from ._atomic_file import replacing
 from ._load_options import (  # noqa: F401
     LoadEndianness, SourceChangeWarning, check_module_version_greater_or_equal, default_restore_location, get_crc32_options,
@@ -164,7 +166,8 @@ def _write(obj, file, name, protocol):
     text = io.BytesIO()
     pickler = _Pickler(text, protocol)
     pickler.dump(obj)
-    seekable = file if _is_seekable(file) else io.BytesIO()
+    # An archive counts from its own first byte, wherever in a file that is.
+    seekable = Part(file, file.tell()) if _is_seekable(file) and "a" not in str(getattr(file, "mode", "")) else io.BytesIO()
     writer = _Writer(seekable, name)
     writer.write("data.pkl", text.getvalue())
     writer.write(".format_version", b"1")
@@ -173,16 +176,22 @@ def _write(obj, file, name, protocol):
         writer.write(f"data/{key}", _bytes_of(storage))
     writer.write("version", b"3\n")
     writer.close()
-    if seekable is not file:
+    if isinstance(seekable, io.BytesIO):
         file.write(seekable.getvalue())
 
 
 def _is_seekable(file):
+    """Whether what was written can be written over; a device may say so and forget it."""
     try:
         file.tell()
-        return file.seekable()
+        if not file.seekable():
+            return False
     except (AttributeError, OSError, io.UnsupportedOperation):
         return False
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (AttributeError, OSError, io.UnsupportedOperation):  # memory
+        return True
 
 
 # Reading
@@ -195,7 +204,7 @@ _SAFE.update({("__builtin__", kind.__name__): kind for kind in (complex, set, fr
 _SAFE.update({("torch", name): kind for name, kind in TYPES.items()})
 _REBUILDING = [getattr(_utils, name) for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3",
                                                    "_rebuild_parameter", "_rebuild_parameter_with_state",
-                                                   "_rebuild_sparse_tensor")]
+                                                   "_rebuild_sparse_tensor", "_rebuild_meta_tensor_no_storage")]
 _SAFE.update({("torch._utils", function.__name__): function for function in _REBUILDING})
 _SAFE["torch._tensor", "_rebuild_from_type_v2"] = _rebuild_from_type_v2
 _SAFE["torch", "Tensor"] = Tensor
@@ -361,11 +370,11 @@ def _placed(storage, location, map_location):
     elif map_location is not None:
         location = str(map_location)
     if location == "cpu":
-        return storage if storage.device.type == "cpu" else TypedStorage(storage._flat().cpu())
+        return storage if storage.device.type == "cpu" else TypedStorage._of(storage._flat().cpu())
     if location.split(":")[0] == "cuda":
         validate_cuda_device(location)
     try:
-        return TypedStorage(storage._flat().to(location))
+        return TypedStorage._of(storage._flat().to(location))
     except RuntimeError as error:
         raise RuntimeError(f"Attempting to deserialize object on a device that is not there ({location}): {error}. Use "
                            "torch.load with map_location=torch.device('cpu') to map your storages to the CPU.") from None
@@ -376,8 +385,8 @@ def _over(data, dtype):
         return TypedStorage(_C.empty(0, dtype=dtype))
     flat = _C.from_numpy(memoryview(data))
     if dtype == _C.bool:  # a file may hold other bytes than 0 and 1
-        return TypedStorage(flat.ne(0))
-    return TypedStorage((flat.clone() if flat.data_ptr() % dtype.itemsize else flat).view(dtype))
+        return TypedStorage._of(flat.ne(0))
+    return TypedStorage._of((flat.clone() if flat.data_ptr() % dtype.itemsize else flat).view(dtype))
 
 
 class _ArchiveStorages:
@@ -411,7 +420,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """Reads what `save`, or PyTorch, wrote. `map_location` says where tensors go: a device, a dict, or a function.
 
     With `weights_only` (the default) a file may hold tensors, numbers, texts and containers; anything else is an
-    UnpicklingError that names it. Without, it can run any code.
+    UnpicklingError that names it. Without, it can run any code. A file that is open is read from where it stands to the end of
+    one object: what was saved one after the other loads in turn.
     """
     safe = weights_only is None or weights_only
     options = {key: value for key, value in pickle_load_args.items() if key in ("encoding", "errors", "fix_imports")}
@@ -422,7 +432,12 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         size = file.seek(0, os.SEEK_END) - start
         file.seek(start)
         if head == b"PK\x03\x04":
-            return _load_archive(file, size, map_location, unpickler, options)
+            part = archive_at(file, start, start + size)
+            if part is None:
+                raise RuntimeError(_NOT_WHOLE)
+            loaded = _load_archive(part, part.size, map_location, unpickler, options)
+            file.seek(start + part.size)
+            return loaded
         return _load_legacy(file, size, map_location, unpickler, options)
 
 
@@ -437,17 +452,20 @@ def _start_of(file):
                    "like io.BytesIO and try to load from it instead.") from None
 
 
+_FAILED = "PytorchStreamReader failed reading zip archive"
+_NOT_WHOLE = (f"{_FAILED}: failed finding central directory. The file is cut off or damaged: it was not saved or sent whole, "
+              "or has been changed since.")
+
+
 @contextlib.contextmanager
 def _named_errors():
     """What Python's own module says of archives that are none, as this one's error."""
-    failed = "PytorchStreamReader failed reading zip archive"
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError, ValueError) as error:
         if "not a zip file" in str(error):
-            raise RuntimeError(f"{failed}: failed finding central directory. The file is cut off or damaged: it was not saved "
-                               "or sent whole, or has been changed since.") from None
-        raise RuntimeError(f"{failed}: the file is damaged: {error}") from None
+            raise RuntimeError(_NOT_WHOLE) from None
+        raise RuntimeError(f"{_FAILED}: the file is damaged: {error}") from None
 
 
 def _load_archive(file, size, map_location, unpickler, options):

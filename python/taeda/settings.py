@@ -120,15 +120,22 @@ _compile_said = []
 
 
 def compile(model=None, **options):
-    """Returns the function or module as it is: Taeda runs operations one by one. Said once."""
+    """Returns the function as it is, and a module within one that has PyTorch's name for it: Taeda runs operations one by one.
+
+    Said once.
+    """
     if model is None:
         return lambda function: compile(function, **options)
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if not _compile_said:
         _compile_said.append(True)
-        warnings.warn("torch.compile returns its argument unchanged: Taeda has no compiler, and its eager steps need none",
+        warnings.warn("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none",
                       stacklevel=2)
+    from .nn import Module
+    if isinstance(model, Module):
+        from ._dynamo import OptimizedModule
+        return OptimizedModule(model)
     return model
 
 

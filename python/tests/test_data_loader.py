@@ -135,7 +135,7 @@ def test_a_timeout_ends_the_wait():
     began = time.monotonic()
     with pytest.raises(RuntimeError, match="DataLoader timed out after 0.2 seconds"):
         next(iter(DataLoader(Slow(), num_workers=1, timeout=0.2)))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 4, "no time to end by itself"
 
 
 def note_start(worker):

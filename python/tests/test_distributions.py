@@ -1,7 +1,9 @@
 """Distributions: PyTorch's draws, densities, divergences and words."""
 
+import copy
 import json
 import pathlib
+import pickle
 
 import pytest
 
@@ -244,3 +246,48 @@ def test_gradients_at_logits_of_zero():
         x = torch.zeros(size, requires_grad=True)
         kind().log_abs_det_jacobian(x, kind()(x)).sum().backward()
         assert x.grad.abs().max() < 1e-6
+
+
+T = D.transforms
+t = torch.tensor
+COPIED = [D.Normal(0.0, 1.0), D.Bernoulli(probs=t(0.3)), D.Bernoulli(logits=t(0.3)), D.Categorical(logits=t([0.2, 0.8])),
+          D.Beta(1.0, 2.0), D.Dirichlet(t([1.0, 2.0])), D.Uniform(0.0, 1.0), D.Poisson(t(2.0)), D.Gumbel(0.0, 1.0),
+          D.MultivariateNormal(torch.zeros(2), torch.eye(2)), D.Independent(D.Normal(torch.zeros(2), torch.ones(2)), 1),
+          D.TransformedDistribution(D.Normal(0.0, 1.0), [T.ExpTransform(), T.AffineTransform(1.0, 2.0)]),
+          D.MixtureSameFamily(D.Categorical(t([0.5, 0.5])), D.Normal(torch.zeros(2), torch.ones(2))),
+          D.LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(2)), D.LKJCholesky(3),
+          D.Binomial(10, t(0.3)),
+          D.RelaxedOneHotCategorical(t(1.0), t([0.2, 0.8])), D.Wishart(t(3.0), torch.eye(2)), D.Normal(0.0, 1.0).expand((2,))]
+
+
+@pytest.mark.parametrize("distribution", COPIED, ids=lambda d: type(d).__name__)
+def test_they_are_copied_and_pickled(distribution):
+    def drawn(from_it):
+        torch.manual_seed(0)
+        value = from_it.sample()
+        return value, from_it.log_prob(value)
+    for made in (copy.copy(distribution), copy.deepcopy(distribution), pickle.loads(pickle.dumps(distribution))):
+        assert type(made) is type(distribution)
+        assert all(map(torch.equal, drawn(made), drawn(distribution)))
+
+
+@pytest.mark.parametrize("transform", [T.ExpTransform(), T.AffineTransform(1.0, 2.0), T.PowerTransform(t(2.0)),
+                                       T.ExpTransform().inv,
+                                       T.ComposeTransform([T.ExpTransform(), T.AffineTransform(0.0, 2.0)]),
+                                       T.IndependentTransform(T.ExpTransform(), 1), T.ReshapeTransform((2,), (2, 1)),
+                                       T.CatTransform([T.ExpTransform()], lengths=[2]), T.StickBreakingTransform()],
+                         ids=lambda f: type(f).__name__)
+def test_transforms_are_copied_and_pickled(transform):
+    x = t([0.25, 0.5])
+    for made in (copy.copy(transform), copy.deepcopy(transform), pickle.loads(pickle.dumps(transform))):
+        assert type(made) is type(transform) and torch.equal(made(x), transform(x))
+
+
+def test_a_model_that_holds_one_is_copied():
+    model = torch.nn.Linear(2, 2)
+    model.prior = D.Normal(model.weight, 1.0)
+    made = copy.deepcopy(model)
+    assert made.prior.loc is made.weight
+    with torch.no_grad():
+        made.weight.fill_(2)
+    assert made.prior.log_prob(t(2.0)).sum() > made.prior.log_prob(t(5.0)).sum() and model.prior.loc is model.weight

@@ -144,7 +144,7 @@ def test_lists_of_arrays():
     assert made.dtype == torch.float64 and made.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert torch.tensor([rows, rows]).shape == (2, 2, 3)
     assert torch.tensor([np.float32(1), np.float32(2)]).tolist() == [1, 2]
-    for unequal in ([np.zeros(3), np.zeros(1)], [torch.zeros(3), torch.zeros(1)]):
+    for unequal in ([np.zeros(3), np.zeros(1)], [[0, 0, 0], torch.zeros(1)]):
         with pytest.raises(ValueError, match=r"expected sequence of length 3 at dim 1 \(got 1\)"):
             torch.tensor(unequal)
     with pytest.raises(ValueError):

@@ -1,5 +1,9 @@
 """Calls that PyTorch's signatures allow and that the library's declarations alone do not."""
 
+import subprocess
+import sys
+import warnings
+
 import pytest
 
 import taeda as torch
@@ -155,3 +159,31 @@ def test_more_second_names(x):
     assert loss.item() == 0.5
     with pytest.raises(TypeError, match="hsplit"):
         torch.hsplit(x, 3, sections=3)
+
+
+def test_numbers_before_the_tensors_they_scale():
+    """What PyTorch 2.15 still takes of old programs: `add_(1 - beta, grad)` and products with beta and alpha in front."""
+    v, a, b = torch.zeros(2), torch.ones(2), torch.full((2,), 2.0)
+    m, x, batch = torch.ones(2, 2), torch.eye(2), torch.ones(1, 2, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert v.clone().add_(0.5, a).tolist() == torch.add(v, 0.5, a).tolist() == v.add(0.5, a).tolist() == [0.5, 0.5]
+        assert torch.sub(v, 2, a).tolist() == v.clone().sub_(2, a).tolist() == [-2.0, -2.0]
+        assert torch.addcmul(v, 0.5, a, b).tolist() == v.clone().addcmul_(0.5, a, b).tolist() == [1.0, 1.0]
+        assert torch.addcdiv(v, 0.5, a, b).tolist() == v.clone().addcdiv_(0.5, a, b).tolist() == [0.25, 0.25]
+        expected = (0.5 * m + 2 * x).tolist()
+        assert torch.addmm(0.5, m, 2, x, x).tolist() == m.addmm(0.5, 2, x, x).tolist() == expected
+        assert m.clone().addmm_(0.5, 2, x, x).tolist() == expected
+        assert torch.addmm(0.5, m, x, x).tolist() == m.addmm(0.5, x, x).tolist() == (0.5 * m + x).tolist()
+        assert torch.addmv(0.5, a, 2, x, b).tolist() == a.clone().addmv_(0.5, 2, x, b).tolist() == [4.5, 4.5]
+        assert torch.addr(0.5, m, 2, a, b).tolist() == m.clone().addr_(0.5, 2, a, b).tolist() == [[4.5, 4.5], [4.5, 4.5]]
+        expected = [[4.5, 4.5], [4.5, 4.5]]
+        assert torch.baddbmm(0.5, batch, 2, batch, batch).tolist() == batch.clone().baddbmm_(0.5, 2, batch, batch).tolist()
+        assert torch.addbmm(0.5, m, 2, batch, batch).tolist() == m.clone().addbmm_(0.5, 2, batch, batch).tolist() == expected
+    for wrong in (lambda: v.add(a, 2), lambda: torch.add(v, a, 2), lambda: torch.addcmul(v, a, b, 2), lambda: v.add(1, 2, a),
+                  lambda: torch.addmm(m, x, x, 2), lambda: torch.addmm(1, 2, m, x)):
+        with pytest.raises(TypeError):
+            wrong()
+    text = "import taeda as torch\ntorch.zeros(1).add_(2, torch.ones(1))\ntorch.zeros(1).add_(2, torch.ones(1))"
+    done = subprocess.run([sys.executable, "-B", "-c", text], capture_output=True, text=True, check=True)
+    assert done.stderr.count("This overload of add_ is deprecated") == 1

@@ -5,6 +5,7 @@ import copy
 import gc
 import io
 import pickle
+import warnings
 import weakref
 
 import pytest
@@ -374,3 +375,41 @@ def test_volumes_have_a_memory_format():
     assert loaded.stride() == last.stride() and known is torch.channels_last_3d
     with pytest.raises(RuntimeError, match="required rank 5 tensor to use channels_last_3d format"):
         x[0].contiguous(memory_format=torch.channels_last_3d)
+
+
+def test_a_module_that_is_kept_and_not_registered():
+    """As a student keeps its teacher: by object.__setattr__, which registers nothing."""
+    student, teacher = nn.Linear(2, 2), nn.Linear(3, 3)
+    object.__setattr__(student, "teacher", teacher)
+    assert student.teacher is teacher and list(student.modules()) == [student] and len(student.state_dict()) == 2
+    object.__delattr__(student, "teacher")
+    assert not hasattr(student, "teacher")
+
+    class Own(nn.Module):
+        def __setattr__(self, name, value):
+            super().__setattr__(name.lower(), value)
+    own = Own()
+    own.PART = teacher
+    nn.Module.__setattr__(own, "other", teacher)
+    assert list(own._modules) == ["part", "other"]
+    del own.part
+    assert list(own._modules) == ["other"]
+
+
+def test_a_compiled_module_names_its_state_as_pytorch_does():
+    module = nn.Linear(2, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = torch.compile(module)
+        assert torch.compile(len) is len
+    assert list(made.state_dict()) == [name for name, _ in made.named_parameters()] == ["_orig_mod.weight", "_orig_mod.bias"]
+    x = torch.rand(3, 2)
+    assert made._orig_mod is module and torch.equal(made(x), module(x)) and made.in_features == 2
+    made.scale = 3
+    assert module.scale == made.scale == 3 and not made.eval().training and not module.training
+    assert not isinstance(made, nn.Linear) and isinstance(made, torch._dynamo.OptimizedModule)
+    assert str(made.load_state_dict(made.state_dict())) == "<All keys matched successfully>"
+    for again in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert torch.equal(again(x), made(x)) and again._orig_mod is not module
+    del made.scale
+    assert not hasattr(module, "scale")

@@ -254,3 +254,20 @@ def test_warnings_of_schedulers():
         scheduler.step()
     with pytest.warns(UserWarning, match="please use `get_last_lr"):
         scheduler.get_lr()
+
+
+def test_gradients_flow_through_a_step():
+    """Of SGD; what another optimizer could not do is an error and no step without them."""
+    for options, slope in (({}, -0.2), ({"maximize": True}, 2.2), ({"momentum": 0.9}, -0.2), ({"weight_decay": 0.5}, -0.25),
+                           ({"momentum": 0.5, "nesterov": True}, 1 - 1.5 * 1.2)):
+        p = torch.full((2,), 2.0, requires_grad=True)
+        q = p.clone()
+        optimizer = torch.optim.SGD([q], lr=0.1, differentiable=True, **options)
+        q.retain_grad()
+        q.grad = torch.autograd.grad((p ** 3).sum(), p, create_graph=True)[0]
+        optimizer.step()
+        q.sum().backward()
+        assert p.grad.tolist() == pytest.approx([slope] * 2)
+    for kind in (torch.optim.Adam, torch.optim.RMSprop, torch.optim.Adagrad, torch.optim.NAdam, torch.optim.ASGD):
+        with pytest.raises(NotImplementedError, match="are no part of a graph"):
+            kind([torch.ones(1, requires_grad=True)], differentiable=True)

@@ -1,5 +1,8 @@
 """Generators and seeds: numbers are those of PyTorch's CPU generator."""
 
+import copy
+import pickle
+
 import pytest
 import taeda as torch
 
@@ -96,3 +99,15 @@ def test_bits_of_uniform_numbers():
         assert drawn[0].item() == first and abs(drawn.double().sum().item() - total) < 1e-12
     torch.manual_seed(3)
     assert abs(torch.nn.Linear(40, 30).weight.double().sum().item() - 0.24927339391433634) < 1e-12
+
+
+def test_generators_are_copied_with_their_state():
+    generator = torch.Generator().manual_seed(3)
+    torch.rand(5, generator=generator)
+    copies = [copy.copy(generator), copy.deepcopy(generator), pickle.loads(pickle.dumps(generator))]
+    expected = torch.rand(3, generator=generator)
+    for made in copies:
+        assert torch.equal(torch.rand(3, generator=made), expected)
+    module = torch.nn.Linear(1, 1)
+    module.generator = generator
+    assert torch.equal(torch.rand(2, generator=copy.deepcopy(module).generator), torch.rand(2, generator=generator))

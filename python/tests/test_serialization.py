@@ -222,3 +222,109 @@ def test_saving_is_atomic(tmp_path):
     with pytest.raises((pickle.PicklingError, AttributeError, TypeError)):
         torch.save({"x": lambda: 0, "f": open(os.devnull)}, path)
     assert torch.load(path) == {"x": 1} and os.listdir(tmp_path) == ["x.pt"]
+
+
+def several(file, count=3):
+    for i in range(count):
+        torch.save({"i": torch.full((3,), float(i)), "text": str(i)}, file)
+    return file
+
+
+def read_in_turn(file, count=3):
+    for i in range(count):
+        loaded = torch.load(file)
+        assert loaded["text"] == str(i) and loaded["i"].tolist() == [float(i)] * 3
+    with pytest.raises(EOFError):
+        torch.load(file)
+
+
+def test_what_was_saved_in_turn_loads_in_turn(tmp_path):
+    path = tmp_path / "several.pt"
+    with open(path, "wb") as file:
+        several(file)
+    with open(path, "rb") as file:
+        read_in_turn(file)
+    assert torch.load(path)["text"] == "0"
+    path.unlink()
+    for i in range(3):  # each time opened anew, at its end
+        with open(path, "ab") as file:
+            torch.save({"i": torch.full((3,), float(i)), "text": str(i)}, file)
+    with open(path, "rb") as file:
+        read_in_turn(file)
+    memory = several(io.BytesIO())
+    memory.seek(0)
+    read_in_turn(memory)
+
+
+def test_an_object_in_the_middle_of_a_file():
+    """Behind what comes before it, before what follows, and of those the one at the file's place."""
+    file = io.BytesIO(b"before")
+    file.seek(6)
+    places = []
+    for i in range(3):
+        places.append(file.tell())
+        torch.save(torch.full((2,), float(i)), file)
+    file.write(b"PK\x05\x06 and what follows")
+    for i in (1, 2, 0):
+        file.seek(places[i])
+        assert torch.load(file).tolist() == [float(i)] * 2
+    file.seek(places[2])
+    torch.load(file)
+    assert file.read() == b"PK\x05\x06 and what follows"
+
+
+def test_a_damaged_object_does_not_become_the_next_one():
+    file = several(io.BytesIO())
+    data = bytearray(file.getvalue())
+    end = data.index(b"PK\x05\x06")
+    data[end:end + 4] = b"none"
+    with pytest.raises(RuntimeError, match="failed finding central directory"):
+        torch.load(io.BytesIO(bytes(data)))
+
+
+def test_objects_beyond_a_scan_and_within_others():
+    """A tensor of bytes that is an archive itself, and more bytes than are looked through at once."""
+    inner = io.BytesIO()
+    torch.save(torch.ones(2), inner)
+    inside = torch.frombuffer(bytearray(inner.getvalue()), dtype=torch.uint8)
+    file = io.BytesIO()
+    torch.save([inside, torch.zeros(700_000)], file)
+    torch.save("last", file)
+    file.seek(0)
+    found, zeros = torch.load(file)
+    assert torch.equal(found, inside) and zeros.shape == (700_000,) and torch.load(file) == "last"
+    assert torch.load(io.BytesIO(bytes(found.tolist()))).tolist() == [1.0, 1.0]
+
+
+def test_archives_whose_offsets_count_from_the_files_begin():
+    """So Taeda wrote them before 0.3 where a file had several."""
+    file = io.BytesIO(b"before")
+    file.seek(6)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps({"a": 1}, 2))
+    file.write(b"after")
+    file.seek(6)
+    assert torch.load(file) == {"a": 1}
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path):
+    import threading
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=torch.save, args=(torch.ones(2), pipe))
+    writer.start()
+    data = pipe.read_bytes()
+    writer.join()
+    assert pipe.is_fifo() and torch.load(io.BytesIO(data)).tolist() == [1.0, 1.0]
+    with open(os.devnull, "wb") as file:
+        torch.save(torch.ones(2), file)
+
+
+def test_tensors_without_data():
+    """Neither saving nor loading takes memory for them."""
+    file = io.BytesIO()
+    torch.save({"x": torch.empty(2 ** 40, 3, device="meta").t(), "p": torch.nn.Parameter(torch.empty(3, device="meta"))}, file)
+    file.seek(0)
+    loaded = torch.load(file)
+    assert len(file.getvalue()) < 5000 and loaded["x"].is_meta and loaded["x"].stride() == (1, 3)
+    assert type(loaded["p"]) is torch.nn.Parameter and loaded["p"].is_meta

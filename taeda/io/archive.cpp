@@ -1,20 +1,24 @@
 #include "taeda/io/archive.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <istream>
-#include <iterator>
 #include <ostream>
 #include <string_view>
 
 #include "taeda/base/error.h"
 #include "taeda/io/atomic_file.h"
+#include "taeda/io/file_bytes.h"
 #include "taeda/io/npy.h"
 #include "taeda/io/pickle_writer.h"
 #include "taeda/io/pt_reader.h"
 #include "taeda/io/pt_source.h"
+#include "taeda/io/safetensors_header.h"
 #include "taeda/io/sharded.h"
+#include "taeda/io/zip_end.h"
 
 namespace taeda::inline v0_2::io {
 
@@ -182,8 +186,48 @@ Archive load_archive(const std::string& path, bool mmap) {
   return archive_of(SafeTensors::open(path, mmap));
 }
 
+namespace {
+
+/// Takes bytes from the stream until there are `size`, or as many as it has.
+void read_until(std::istream& in, std::string& bytes, uint64_t size) {
+  constexpr uint64_t kStep = 1 << 20;  // what a header claims need not be there
+  while (bytes.size() < size) {
+    const size_t had = bytes.size();
+    bytes.resize(had + std::min(kStep, size - had));
+    const auto wanted = static_cast<std::streamsize>(bytes.size() - had);
+    const std::streamsize got = in.rdbuf()->sgetn(bytes.data() + had, wanted);
+    bytes.resize(had + static_cast<size_t>(got));
+    if (got < wanted) break;
+  }
+}
+
+/// The bytes of one archive: no more than is its own is taken from the stream where that can be
+/// told while reading, and what was taken too much is given back where it can only be told then.
+std::string bytes_of_one(std::istream& in) {
+  std::string bytes;
+  uint64_t length = 0;
+  read_until(in, bytes, sizeof length);
+  if (bytes.size() == sizeof length) std::memcpy(&length, bytes.data(), sizeof length);
+  if (!bytes.starts_with(kZipBegins) && length <= kMaxHeaderBytes) {
+    read_until(in, bytes, sizeof length + length);
+    read_until(in, bytes, safetensors_bytes(bytes));
+    return bytes;
+  }
+  read_until(in, bytes, UINT64_MAX);
+  if (!bytes.starts_with(kZipBegins)) return bytes;
+  const uint64_t own = first_archive_bytes(*FileBytes::view(bytes));
+  if (own == 0 || own == bytes.size()) return bytes;
+  const auto others = static_cast<std::streamoff>(bytes.size() - own);
+  TAEDA_CHECK(in.rdbuf()->pubseekoff(-others, std::ios::cur, std::ios::in) != -1, others,
+              " bytes follow the archive in a stream that cannot give them back");
+  bytes.resize(own);
+  return bytes;
+}
+
+}  // namespace
+
 Archive load_archive(std::istream& in) {
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes = bytes_of_one(in);
   TAEDA_CHECK(!in.bad(), "cannot read from the stream");
   if (bytes.starts_with(kNpyBegins))
     return archive_of(NamedTensors{{"tensor", parse_npy(bytes, "the stream")}});

@@ -40,7 +40,9 @@ void save_archive(const Archive& archive, std::ostream& out);
 /// (io/pt_reader.h says what of PyTorch's is understood). `mmap` as in
 /// SafeTensors::open: without it tensors are copies, compared with their checksums.
 Archive load_archive(const std::string& path, bool mmap = false);
-/// Reads to the end of the stream, which has no shards and is no .npz archive.
+/// Reads one archive from where the stream stands: what was saved one after the other loads in
+/// turn. A stream has no shards and is no .npz archive. One that holds several .pt archives must be
+/// able to seek.
 Archive load_archive(std::istream& in);
 
 }  // namespace taeda::io

@@ -115,6 +115,8 @@ void InputArchive::load_from(const char* data, size_t size, std::optional<Device
   TAEDA_CHECK_VALUE(data || size == 0, "load_from: ", size, " bytes at a null pointer");
   std::istringstream stream(size == 0 ? std::string() : std::string(data, size));
   load_from(stream, device);
+  const std::streamsize left = stream.rdbuf()->in_avail();
+  TAEDA_CHECK(left <= 0, "load_from: ", left, " of ", size, " bytes follow the archive");
 }
 
 void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,

@@ -210,6 +210,20 @@ const char* safetensors_dtype(ScalarType dtype) {
   return nullptr;
 }
 
+uint64_t safetensors_bytes(const std::string& begin) {
+  constexpr size_t kLength = 8;
+  if (begin.size() <= kLength) return begin.size();
+  SafeTensorsHeader header;
+  try {
+    parse_header(begin.substr(kLength), &header);
+  } catch (const Error&) {
+    return begin.size();  // whoever reads it says why
+  }
+  uint64_t data = 0;
+  for (const TensorInfo& t : header.tensors) data = std::max(data, t.end);
+  return begin.size() + std::min(data, UINT64_MAX - begin.size());
+}
+
 SafeTensorsHeader read_header(const FileBytes& file) {
   const uint64_t size = file.size();
   uint64_t length = 0;

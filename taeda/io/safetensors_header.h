@@ -21,6 +21,10 @@ class FileBytes;
 /// Reads and checks the header of a file. Throws Error with the reason alone.
 SafeTensorsHeader read_header(const FileBytes& file);
 
+/// The bytes of a file that begins so, its header being there in full; as many as are there where
+/// the header is damaged.
+uint64_t safetensors_bytes(const std::string& begin);
+
 /// Bits per element of a dtype name of the format; 0 for a name that it does not know.
 int dtype_bits(std::string_view name);
 /// Taeda's dtype of a name, if there is one, and the name of a dtype, or nullptr.

@@ -1,8 +1,11 @@
 #include "taeda/io/zip_archive.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "taeda/base/error.h"
+#include "taeda/io/file_bytes.h"
+#include "taeda/io/zip_end.h"
 
 #if defined(TAEDA_HAS_ZIP)
 #include <zip.h>
@@ -29,6 +32,24 @@ std::string message_of(int code) {
 
 /// Deflate makes nothing smaller than this.
 constexpr uint64_t kLargestRatio = 1032;
+
+/// The bytes of the first archive of a file that others follow in it; none where it is the only
+/// one. A file that begins otherwise, with a program that unpacks it, say, is read from its end.
+std::string first_of_several(const std::string& path) {
+  constexpr std::string_view kBegin = "PK\x03\x04";
+  if (std::error_code e; !std::filesystem::is_regular_file(path, e)) return {};  // libzip says so
+  const auto file = FileBytes::open(path);
+  std::string out(std::min<uint64_t>(kBegin.size(), file->size()), '\0');
+  file->read(0, out.data(), out.size());
+  if (out != kBegin) return {};
+  const uint64_t bytes = first_archive_bytes(*file);
+  TAEDA_CHECK(bytes > 0, "cannot read ", path,
+              ": it is cut off or damaged, for no zip archive ends in it that begins with it");
+  if (bytes == file->size()) return {};
+  out.resize(bytes);
+  file->read(0, out.data(), bytes);
+  return out;
+}
 
 /// Why an entry cannot be named so; empty if it can. Whoever unpacks an archive, on whatever
 /// system, gets no file outside of the folder that he unpacks it into.
@@ -57,6 +78,11 @@ struct ZipReader::Impl {
 
 ZipReader::ZipReader(const std::string& path)
     : path_(path), impl_(std::make_unique<Impl>()), budget_(Budget::of_file(path)) {
+  if (std::string first = first_of_several(path); !first.empty()) {
+    budget_ = Budget(first.size());
+    open_bytes(std::move(first));
+    return;
+  }
   int code = 0;
   impl_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
   TAEDA_CHECK(impl_->zip, "cannot read ", path, ": ", message_of(code));
@@ -65,6 +91,10 @@ ZipReader::ZipReader(const std::string& path)
 
 ZipReader::ZipReader(std::string bytes, std::string name)
     : path_(std::move(name)), impl_(std::make_unique<Impl>()), budget_(bytes.size()) {
+  open_bytes(std::move(bytes));
+}
+
+void ZipReader::open_bytes(std::string bytes) {
   impl_->bytes = std::move(bytes);
   zip_error_t error;
   zip_error_init(&error);

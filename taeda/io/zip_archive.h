@@ -16,7 +16,7 @@ namespace taeda::inline v0_2::io {
 /// Whether this build has libzip.
 bool has_zip();
 
-/// Reads an archive. Nothing that it claims is trusted.
+/// Reads an archive, the first where a file has several. Nothing that it claims is trusted.
 class ZipReader {
  public:
   struct Entry {
@@ -45,6 +45,7 @@ class ZipReader {
 
  private:
   struct Impl;
+  void open_bytes(std::string bytes);
   void list_entries();
   std::string path_;
   std::unique_ptr<Impl> impl_;

@@ -19,6 +19,9 @@ struct Fill {
   };
   template <class T>
   Bound<T> bind() const {
+    // Beyond the range of 16-bit floats is infinity, for masks of -1e9.
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      if (!value.is_complex()) return {value.cast<T>()};
     return {value.to<T>()};
   }
 };

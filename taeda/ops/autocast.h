@@ -83,7 +83,7 @@ void visit_tensors(Visit&& visit, const T& argument) {
 }
 
 template <class Cast, class F, class... Args>
-Tensor call(const Cast& cast, const F& op, const Args&... arguments) {
+auto call(const Cast& cast, const F& op, const Args&... arguments) {
   // The casts are made while autocast is on: they ask for its dtypes.
   const std::tuple<decltype(cast_argument(cast, arguments))...> casted(
       cast_argument(cast, arguments)...);
@@ -108,21 +108,21 @@ class Widest {
 
 /// Runs `op` in the lower precision.
 template <Devices devices = everywhere, class F, class... Args>
-Tensor lower_precision(const F& op, const Args&... arguments) {
+auto lower_precision(const F& op, const Args&... arguments) {
   const auto cast = [](const Tensor& t) { return to_lower_precision(t, devices); };
   return detail::call(cast, op, arguments...);
 }
 
 /// Runs `op` in float32.
 template <Devices devices = everywhere, class F, class... Args>
-Tensor float32(const F& op, const Args&... arguments) {
+auto float32(const F& op, const Args&... arguments) {
   const auto cast = [](const Tensor& t) { return to_float32(t, devices); };
   return detail::call(cast, op, arguments...);
 }
 
 /// Runs `op` in the widest dtype among its tensors: for operations that want all of one dtype.
 template <Devices devices = everywhere, class F, class... Args>
-Tensor promote(const F& op, const Args&... arguments) {
+auto promote(const F& op, const Args&... arguments) {
   detail::Widest widest(devices);
   (detail::visit_tensors(widest, arguments), ...);
   return detail::call([&](const Tensor& t) { return widest.cast(t); }, op, arguments...);
@@ -145,7 +145,7 @@ consteval Declared policy_of() {
 
 /// Runs `op` as the declaration of `operation` says.
 template <OperationName operation, class F, class... Args>
-Tensor declared(const F& op, const Args&... arguments) {
+auto declared(const F& op, const Args&... arguments) {
   constexpr Declared policy = policy_of<operation>();
   if constexpr (policy.cast == Cast::lower)
     return lower_precision<policy.devices>(op, arguments...);

@@ -9,6 +9,7 @@
 #include "taeda/device/transfer.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create_common.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/meta_guard.h"
@@ -373,6 +374,7 @@ Tensor make_complex(const Tensor& real, const Tensor& imag) {
 }
 
 Tensor polar(const Tensor& abs, const Tensor& angle) {
+  if (AutocastMode::is_active()) return policy::declared<"polar">(polar, abs, angle);
   TAEDA_CHECK(is_floating_point(abs.dtype()) && is_floating_point(angle.dtype()),
               "Expected both inputs to be Half, Float or Double tensors but got ", abs.dtype(),
               " and ", angle.dtype());

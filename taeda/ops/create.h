@@ -71,6 +71,7 @@ Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
 /// The complex tensor real + i * imag. (libtorch's `complex`; here that name is the number's type.)
 Tensor make_complex(const Tensor& real, const Tensor& imag);
 /// abs * (cos(angle) + i * sin(angle)).
+/// [autocast: float32 host]
 Tensor polar(const Tensor& abs, const Tensor& angle);
 
 }  // namespace taeda

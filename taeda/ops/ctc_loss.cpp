@@ -6,6 +6,7 @@
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/host_graph.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
@@ -163,6 +164,10 @@ std::vector<int64_t> host_lengths(const char* name, const Tensor& lengths) {
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
                 IntArrayRef target_lengths, int64_t blank, ReductionArg reduction,
                 bool zero_infinity) {
+  if (AutocastMode::is_active())
+    return policy::declared<"ctc_loss">([](const auto&... a) { return taeda::ctc_loss(a...); },
+                                        log_probs, targets, input_lengths, target_lengths, blank,
+                                        reduction, zero_infinity);
   if (log_probs.dim() == 2) {
     const Tensor loss = ctc_loss(log_probs.unsqueeze(1), targets, input_lengths, target_lengths,
                                  blank, reduction, zero_infinity);

@@ -4,6 +4,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
@@ -157,6 +158,7 @@ Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
 }
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, OptionalDim compute_mode) {
+  if (AutocastMode::is_active()) return policy::declared<"cdist">(cdist, x1, x2, p, compute_mode);
   TAEDA_CHECK(x1.is_floating_point(),
               "cdist only supports floating-point dtypes, X1 got: ", to_string(x1.dtype()));
   TAEDA_CHECK(x2.is_floating_point(),

@@ -1,5 +1,6 @@
 #include "taeda/ops/fractional_pool.h"
 
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/pointwise.h"
@@ -117,6 +118,9 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t dims, cons
 std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& self, IntArrayRef kernel_size,
                                                  IntArrayRef output_size,
                                                  const Tensor& random_samples) {
+  if (AutocastMode::is_active())
+    return policy::declared<"fractional_max_pool2d">(fractional_max_pool2d, self, kernel_size,
+                                                     output_size, random_samples);
   return fractional_max_pool("fractional_max_pool2d", 2, self, kernel_size, output_size,
                              random_samples);
 }
@@ -124,6 +128,9 @@ std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& self, IntArrayRef
 std::tuple<Tensor, Tensor> fractional_max_pool3d(const Tensor& self, IntArrayRef kernel_size,
                                                  IntArrayRef output_size,
                                                  const Tensor& random_samples) {
+  if (AutocastMode::is_active())
+    return policy::declared<"fractional_max_pool3d">(fractional_max_pool3d, self, kernel_size,
+                                                     output_size, random_samples);
   return fractional_max_pool("fractional_max_pool3d", 3, self, kernel_size, output_size,
                              random_samples);
 }

@@ -6,6 +6,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/fused_backward.h"
@@ -161,6 +162,9 @@ TensorVec composed_gradients(const GridSampleState& s, const Tensor& g, Needs ne
 }  // namespace
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampling& sampling) {
+  if (AutocastMode::is_active() && input.is_cpu())
+    return policy::float32<policy::host>([](const auto&... a) { return grid_sample(a...); }, input,
+                                         grid, sampling);
   check_floating("grid_sampler", input);
   check_floating("grid_sampler", grid);
   if (input.dtype() != grid.dtype()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
@@ -120,6 +121,7 @@ Tensor pade13(const Tensor& A) {
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& B,
                                                  std::optional<double> rcond,
                                                  std::optional<std::string_view> driver) {
+  if (AutocastMode::is_active()) return policy::declared<"lstsq">(lstsq, A, B, rcond, driver);
   const char* const op = "torch.linalg.lstsq";
   const AutocastMode::Pause pause;
   check_same_device(op, {&A, &B});

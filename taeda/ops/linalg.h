@@ -32,13 +32,14 @@ namespace linalg {
 /// of A alone. Throws LinAlgError unless A is positive-definite.
 Tensor cholesky(const Tensor& A, bool upper = false);
 /// (L, info)
-/// [returns: L info]
+/// [returns: L info, autocast: float32 host]
 std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper = false,
                                        bool check_errors = false);
 
 /// X with A X = B, or X A = B unless `left`. B is [..., n, k], or vectors [..., n] if it has one
 /// dimension or A's sizes without the last. Batch dimensions broadcast. Throws LinAlgError if A is
 /// singular.
+/// [autocast: float32 host]
 Tensor solve(const Tensor& A, const Tensor& B, bool left = true);
 /// (X, info)
 /// [returns: result info]
@@ -53,7 +54,7 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left 
 /// Throws LinAlgError if A is singular.
 Tensor inv(const Tensor& A);
 /// (inverse, info)
-/// [returns: inverse info]
+/// [returns: inverse info, autocast: float32 host]
 std::tuple<Tensor, Tensor> inv_ex(const Tensor& A, bool check_errors = false);
 /// [method, not returns]
 Tensor det(const Tensor& A);
@@ -67,7 +68,7 @@ std::tuple<Tensor, Tensor> slogdet(const Tensor& A);
 /// [returns: LU pivots]
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& A, bool pivot = true);
 /// (LU, pivots, info)
-/// [returns: LU pivots info]
+/// [returns: LU pivots info, autocast: float32 host]
 std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot = true,
                                                 bool check_errors = false);
 /// (P, L, U) with A = P L U; P is empty unless `pivot`.
@@ -75,22 +76,23 @@ std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot = tr
 std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& A, bool pivot = true);
 /// X with A X = B (X A = B unless `left`; with A^H in place of A if `adjoint`), where (LU, pivots)
 /// is what lu_factor made of A.
+/// [autocast: float32 host]
 Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left = true,
                 bool adjoint = false);
 
 /// (Q, R), A = Q R with orthonormal columns in Q. `mode`: "reduced" (Q is [m, k], R [k, n], k =
 /// min(m, n)), "complete" (Q is [m, m]) or "r" (no Q). Not differentiable for "r", and for
 /// "complete" only if m <= n; the derivative assumes that A's first k columns are independent.
-/// [returns: Q R]
+/// [returns: Q R, autocast: float32 host]
 std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode = "reduced");
 
 /// (eigenvalues in ascending order, eigenvectors as columns) of a Hermitian matrix, of which only
 /// the lower (`UPLO` "L") or upper ("U") triangle is read. The derivative of eigenvectors exists if
 /// eigenvalues differ, and is meaningful for losses that do not depend on the vectors' signs, which
 /// of complex vectors are phases: Error says if they do.
-/// [returns: eigenvalues eigenvectors]
+/// [returns: eigenvalues eigenvectors, autocast: float32 host]
 std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO = "L");
-/// [not returns]
+/// [not returns, autocast: float32 host]
 Tensor eigvalsh(const Tensor& A, std::string_view UPLO = "L");
 
 /// (U, S, Vh) with A = U diag(S) Vh, S in descending order. U is [m, m] and Vh [n, n] if
@@ -99,19 +101,21 @@ Tensor eigvalsh(const Tensor& A, std::string_view UPLO = "L");
 /// singular values differ and, for U or Vh that are not square, are not zero; it is meaningful for
 /// losses that do not depend on the vectors' signs or phases.
 /// `driver` names one of cuSOLVER's methods; it is accepted, and devices choose their own.
-/// [returns: U S Vh]
+/// [returns: U S Vh, autocast: float32 host]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices = true,
                                        std::optional<std::string_view> driver = {});
-/// [not returns]
+/// [not returns, autocast: float32 host]
 Tensor svdvals(const Tensor& A, std::optional<std::string_view> driver = {});
 
 /// The Moore-Penrose inverse. Singular values (eigenvalues if `hermitian`) below max(atol, rtol *
 /// the largest) count as zero; rtol is by default eps * max(m, n), or 0 if atol is given. The
 /// derivative (G. Golub, V. Pereyra 1973) assumes that small changes of A keep its rank.
+/// [autocast: float32 host]
 Tensor pinv(const Tensor& A, std::optional<double> atol = {}, std::optional<double> rtol = {},
             bool hermitian = false);
 /// The number of singular values (absolute eigenvalues if `hermitian`) above max(atol, rtol * the
 /// largest), int64; defaults as those of `pinv`.
+/// [autocast: float32 host]
 Tensor matrix_rank(const Tensor& A, std::optional<double> atol = {},
                    std::optional<double> rtol = {}, bool hermitian = false);
 /// (solution, residuals, rank, singular values) of min |A X - B| for A [..., m, n] and B [..., m,
@@ -120,7 +124,7 @@ Tensor matrix_rank(const Tensor& A, std::optional<double> atol = {},
 /// zero, by default eps * max(m, n). The default is "gelsy" on the CPU and "gels" elsewhere. As in
 /// PyTorch, residuals (sums of squares) are empty unless m > n, all ranks are full and the driver
 /// is not "gelsy"; "gels" gives no rank, and "gels" and "gelsy" no singular values.
-/// [returns: solution residuals rank singular_values]
+/// [returns: solution residuals rank singular_values, autocast: float32 host]
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& B,
                                                  std::optional<double> rcond = {},
                                                  std::optional<std::string_view> driver = {});
@@ -174,10 +178,10 @@ inline Tensor cholesky(const Tensor& self, bool upper = false) {
 /// [method]
 Tensor logdet(const Tensor& self);
 /// X with A X = B, from A's Cholesky factor.
-/// [method]
+/// [method, autocast: float32 host]
 Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper = false);
 /// The inverse of A, from its Cholesky factor.
-/// [method]
+/// [method, autocast: float32 host]
 Tensor cholesky_inverse(const Tensor& L, bool upper = false);
 /// The Moore-Penrose inverse; singular values below rcond * the largest count as zero.
 /// [method]

@@ -4,6 +4,7 @@
 
 #include "taeda/kernels/linalg.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/linalg.h"
@@ -182,6 +183,8 @@ Singular svd_values(const Tensor& A, int64_t columns) {
 }  // namespace
 
 std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode) {
+  if (AutocastMode::is_active())
+    return policy::declared<"qr">([](const auto&... a) { return linalg::qr(a...); }, A, mode);
   check_matrix("linalg.qr", A);
   check_solver_dtype("linalg.qr", A);
   const bool with_q = mode != "r", complete = mode == "complete";
@@ -220,6 +223,7 @@ std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode) {
 }
 
 std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO) {
+  if (AutocastMode::is_active()) return policy::declared<"eigh">(eigh, A, UPLO);
   check_square_input("linalg.eigh", A);
   if (reads_upper(UPLO)) return eigh(A.mH(), "L");
   auto [w, v] = eigh_values(A, true);
@@ -232,13 +236,17 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO) {
 }
 
 Tensor eigvalsh(const Tensor& A, std::string_view UPLO) {
+  if (AutocastMode::is_active()) return policy::declared<"eigvalsh">(eigvalsh, A, UPLO);
   if (wants_grad(A)) return std::get<0>(eigh(A, UPLO));
   check_square_input("linalg.eigh", A);
   return std::get<0>(eigh_values(reads_upper(UPLO) ? A.mH() : A, false));
 }
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
-                                       std::optional<std::string_view>) {
+                                       std::optional<std::string_view> driver) {
+  if (AutocastMode::is_active())
+    return policy::declared<"svd">([](const auto&... a) { return linalg::svd(a...); }, A,
+                                   full_matrices, driver);
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);
   const int64_t m = A.size(-2), n = A.size(-1);
@@ -258,7 +266,8 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
   return {f.u, f.s, f.vh};
 }
 
-Tensor svdvals(const Tensor& A, std::optional<std::string_view>) {
+Tensor svdvals(const Tensor& A, std::optional<std::string_view> driver) {
+  if (AutocastMode::is_active()) return policy::declared<"svdvals">(svdvals, A, driver);
   if (wants_grad(A)) return std::get<1>(linalg::svd(A, false));
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);

@@ -1,6 +1,7 @@
 // Cholesky and LU decomposition.
 #include "taeda/kernels/linalg.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/linalg.h"
 #include "taeda/ops/linalg_common.h"
@@ -62,6 +63,8 @@ Tensor lu_backward(const Tensor& g, const Unpacked& f) {
 }  // namespace
 
 std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper, bool check_errors) {
+  if (AutocastMode::is_active())
+    return policy::declared<"cholesky_ex">(cholesky_ex, A, upper, check_errors);
   check_square_input("linalg.cholesky", A);
   if (upper) {
     auto [l, info] = cholesky_ex(A.mT(), false, check_errors);
@@ -84,6 +87,8 @@ std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper, bool check_e
 Tensor cholesky(const Tensor& A, bool upper) { return std::get<0>(cholesky_ex(A, upper, true)); }
 
 std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot, bool check_errors) {
+  if (AutocastMode::is_active())
+    return policy::declared<"lu_factor_ex">(lu_factor_ex, A, pivot, check_errors);
   TAEDA_CHECK(A.dim() >= 2,
               "torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: ", A.sizes(),
               " instead");

@@ -3,6 +3,7 @@
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/linalg.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
@@ -93,6 +94,7 @@ Tensor eig_backward(const Tensor& gw, const Tensor& gv, const Tensor& w, const T
 }  // namespace
 
 std::tuple<Tensor, Tensor> eig(const Tensor& A) {
+  if (AutocastMode::is_active()) return policy::declared<"eig">(eig, A);
   auto [w, v] = eig_values(A, true);
   if (wants_grad(A))
     record_multi("LinalgEigBackward0", {w, v}, {A},
@@ -104,6 +106,7 @@ std::tuple<Tensor, Tensor> eig(const Tensor& A) {
 }
 
 Tensor eigvals(const Tensor& A) {
+  if (AutocastMode::is_active()) return policy::declared<"eigvals">(eigvals, A);
   if (wants_grad(A)) return std::get<0>(eig(A));
   return std::get<0>(eig_values(A, false));
 }

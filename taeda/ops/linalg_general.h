@@ -15,9 +15,9 @@ namespace linalg {
 /// vectors' phases, which are arbitrary, throws Error in backward. C. Boeddeker et al., "On the
 /// computation of complex-valued gradients with application to statistically optimum beamforming"
 /// (arXiv:1701.00392).
-/// [returns: eigenvalues eigenvectors]
+/// [returns: eigenvalues eigenvectors, autocast: float32 host]
 std::tuple<Tensor, Tensor> eig(const Tensor& A);
-/// [not returns]
+/// [not returns, autocast: float32 host]
 Tensor eigvals(const Tensor& A);
 
 /// (LD, pivots) of a symmetric matrix, or, if `hermitian`, one that is its adjoint: as LAPACK's

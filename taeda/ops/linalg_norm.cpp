@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/linalg.h"
@@ -248,6 +249,9 @@ Tensor rank_of(const Tensor& A, const Limit& atol, const Limit& rtol, bool hermi
 
 Tensor pinv(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
             bool hermitian) {
+  if (AutocastMode::is_active())
+    return policy::declared<"pinv">([](const auto&... a) { return linalg::pinv(a...); }, A, atol,
+                                    rtol, hermitian);
   return recorded_pinv(A, atol, rtol, hermitian);
 }
 Tensor detail::pinv_within(const Tensor& A, const Tensor& atol, const Tensor& rtol,
@@ -257,6 +261,9 @@ Tensor detail::pinv_within(const Tensor& A, const Tensor& atol, const Tensor& rt
 
 Tensor matrix_rank(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
                    bool hermitian) {
+  if (AutocastMode::is_active())
+    return policy::declared<"matrix_rank">(
+        [](const auto&... a) { return linalg::matrix_rank(a...); }, A, atol, rtol, hermitian);
   return rank_of(A, atol, rtol, hermitian);
 }
 Tensor detail::rank_within(const Tensor& A, const Tensor& atol, const Tensor& rtol,

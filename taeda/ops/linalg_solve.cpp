@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/fused_backward.h"
@@ -183,6 +184,9 @@ std::tuple<Tensor, Tensor> solve_ex(const Tensor& A, const Tensor& B, bool left,
 }
 
 Tensor solve(const Tensor& A, const Tensor& B, bool left) {
+  if (AutocastMode::is_active())
+    return policy::declared<"solve">([](const auto&... a) { return linalg::solve(a...); }, A, B,
+                                     left);
   return std::get<0>(solve_ex(A, B, left, true));
 }
 
@@ -212,6 +216,7 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
 }
 
 std::tuple<Tensor, Tensor> inv_ex(const Tensor& A, bool check_errors) {
+  if (AutocastMode::is_active()) return policy::declared<"inv_ex">(inv_ex, A, check_errors);
   check_square_input("linalg.inv", A);
   const Factors f = lu_decompose(A);
   if (check_errors) check_info("linalg.inv", f.info, zero_on_diagonal);
@@ -259,6 +264,9 @@ void check_pivots(const char* op, const Tensor& pivots) {
 }  // namespace
 
 Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left, bool adjoint) {
+  if (AutocastMode::is_active())
+    return policy::declared<"lu_solve">([](const auto&... a) { return linalg::lu_solve(a...); }, LU,
+                                        pivots, B, left, adjoint);
   const char* const op = "linalg.lu_solve";
   check_square_input(op, LU);
   TAEDA_CHECK(pivots.dtype() == kInt, op,
@@ -291,11 +299,15 @@ Tensor logdet(const Tensor& self) {
 }
 
 Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper) {
+  if (AutocastMode::is_active())
+    return policy::declared<"cholesky_solve">(cholesky_solve, B, L, upper);
   const Tensor l = upper ? L.mH() : L;
   return linalg::solve_triangular(l.mH(), linalg::solve_triangular(l, B, false), true);
 }
 
 Tensor cholesky_inverse(const Tensor& L, bool upper) {
+  if (AutocastMode::is_active())
+    return policy::declared<"cholesky_inverse">(cholesky_inverse, L, upper);
   detail::check_square("cholesky_inverse", L);
   return cholesky_solve(detail::eye_like(L.size(-1), L.size(-1), L), L, upper);
 }

@@ -1,6 +1,7 @@
 #include "taeda/ops/linalg_tensors.h"
 
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
@@ -65,6 +66,8 @@ int64_t product_of(IntArrayRef sizes) {
 namespace linalg {
 
 Tensor householder_product(const Tensor& A, const Tensor& tau) {
+  if (AutocastMode::is_active())
+    return policy::declared<"householder_product">(householder_product, A, tau);
   check_reflectors("torch.linalg.householder_product", A, tau);
   const Tensor start = eye(A.size(-2), A.size(-1), A.options().requires_grad(false));
   return reflected_by_all(A, tau, start.expand(A.sizes()), false);
@@ -136,6 +139,7 @@ Tensor matmul(const Tensor& self, const Tensor& other) { return taeda::matmul(se
 }  // namespace linalg
 
 std::tuple<Tensor, Tensor> geqrf(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::declared<"geqrf">(geqrf, self);
   TAEDA_CHECK(self.dim() >= 2, "torch.geqrf: input must have at least 2 dimensions.");
   NoGradGuard guard;
   Tensor a = self.detach().clone(MemoryFormat::Contiguous);
@@ -162,6 +166,8 @@ std::tuple<Tensor, Tensor> geqrf(const Tensor& self) {
 
 Tensor ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool left,
              bool transpose) {
+  if (AutocastMode::is_active())
+    return policy::declared<"ormqr">(ormqr, self, tau, other, left, transpose);
   check_reflectors("torch.ormqr", self, tau);
   TAEDA_CHECK(other.dim() >= 2, "torch.ormqr: other must have at least 2 dimensions.");
   TAEDA_CHECK(other.size(left ? -2 : -1) == self.size(-2), "torch.ormqr: other.shape[",
@@ -172,6 +178,9 @@ Tensor ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool le
 
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A, bool upper,
                                             bool transpose, bool unitriangular) {
+  if (AutocastMode::is_active())
+    return policy::declared<"triangular_solve">(triangular_solve, self, A, upper, transpose,
+                                                unitriangular);
   const Tensor a = transpose ? A.transpose(-2, -1) : A;
   return {linalg::solve_triangular(a, self, upper != transpose, true, unitriangular), A.clone()};
 }

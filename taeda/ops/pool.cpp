@@ -393,19 +393,29 @@ Tensor max_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stri
   if (is_observed())
     return observe("max_pool3d", max_pool3d, input, kernel_size, stride, padding, dilation,
                    ceil_mode);
+  if (AutocastMode::is_active())
+    return policy::declared<"max_pool3d">(max_pool3d, input, kernel_size, stride, padding, dilation,
+                                          ceil_mode);
   return run_max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, false).out;
 }
 std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& input, IntArrayRef kernel_size,
                                                    IntArrayRef stride, IntArrayRef padding,
                                                    IntArrayRef dilation, bool ceil_mode) {
+  if (AutocastMode::is_active())
+    return policy::declared<"max_pool3d_with_indices">(max_pool3d_with_indices, input, kernel_size,
+                                                       stride, padding, dilation, ceil_mode);
   return max_pool_indices(3, input, kernel_size, stride, padding, dilation, ceil_mode);
 }
 Tensor adaptive_avg_pool3d(const Tensor& input, IntArrayRef output_size) {
   if (is_observed()) return observe("adaptive_avg_pool3d", adaptive_avg_pool3d, input, output_size);
+  if (AutocastMode::is_active())
+    return policy::declared<"adaptive_avg_pool3d">(adaptive_avg_pool3d, input, output_size);
   return adaptive_avg_pool(3, input, output_size);
 }
 std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& input, IntArrayRef output_size) {
   if (is_observed()) return observe("adaptive_max_pool3d", adaptive_max_pool3d, input, output_size);
+  if (AutocastMode::is_active())
+    return policy::declared<"adaptive_max_pool3d">(adaptive_max_pool3d, input, output_size);
   return adaptive_max_pool(3, input, output_size);
 }
 Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,

@@ -300,8 +300,11 @@ RnnResult run_network(const RnnShape& shape, Tensor x, TensorList hx, TensorList
 /// Calls f(input, hx, params), under autocast with all of them in the lower precision. All
 /// operations of this family declare one policy. A device that would compute each step's products
 /// in float32 computes all of the network in it: the weights would be widened for every step.
+/// On the host a GRU and single cells, which PyTorch composes there, have results as wide as the
+/// states that they begin with (`keeps_states`).
 template <class F>
-RnnResult with_autocast(const Tensor& input, TensorList hx, TensorList params, F&& f) {
+RnnResult with_autocast(bool keeps_states, const Tensor& input, TensorList hx, TensorList params,
+                        F&& f) {
   if (!AutocastMode::is_active()) return f(input, hx, params);
   constexpr policy::Declared policy = policy::policy_of<"lstm">();
   static_assert(policy.cast == policy::Cast::lower);
@@ -322,14 +325,19 @@ RnnResult with_autocast(const Tensor& input, TensorList hx, TensorList params, F
     const AutocastMode::Pause pause;
     out = f(x, TensorList(states), TensorList(weights));
   }
+  if (keeps_states && input.is_cpu() && hx[0].dtype() == kFloat) {
+    const auto widened = [](const Tensor& t) { return policy::to_float32(t, policy::host); };
+    return {widened(out.y), widened(out.h), widened(out.c)};
+  }
   return wide ? RnnResult{lower(out.y), lower(out.h), lower(out.c)} : out;
 }
 
 RnnResult network(RnnMode mode, const Tensor& input, TensorList hx, TensorList params,
                   bool has_biases, int64_t num_layers, double dropout_p, bool train,
-                  bool bidirectional, bool batch_first) {
+                  bool bidirectional, bool batch_first, bool is_cell = false) {
+  const bool keeps_states = mode == RnnMode::GRU || (mode == RnnMode::LSTM && is_cell);
   return with_autocast(
-      input, hx, params, [&](const Tensor& x, TensorList states, TensorList weights) {
+      keeps_states, input, hx, params, [&](const Tensor& x, TensorList states, TensorList weights) {
         const bool turn = batch_first && x.dim() == 3;
         const Tensor steps = turn ? x.transpose(0, 1) : x;
         const double p = train ? dropout_p : 0;
@@ -361,7 +369,7 @@ RnnResult cell(RnnMode mode, const Tensor& input, TensorList hx, const Tensor& w
   std::vector<Tensor> states;
   for (const Tensor& t : hx) states.push_back(t.unsqueeze(0));
   const RnnResult out =
-      network(mode, input.unsqueeze(0), states, params, biased, 1, 0, false, false, false);
+      network(mode, input.unsqueeze(0), states, params, biased, 1, 0, false, false, false, true);
   return {{}, out.y.squeeze(0), out.c.defined() ? out.c.squeeze(0) : out.c};
 }
 

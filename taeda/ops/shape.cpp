@@ -3,6 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/create_common.h"
 #include "taeda/ops/sparse_common.h"
@@ -478,6 +479,7 @@ Tensor view_as_real(const Tensor& self) {
 }
 
 Tensor view_as_complex(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::declared<"view_as_complex">(view_as_complex, self);
   TAEDA_CHECK(self.dtype() == kFloat || self.dtype() == kDouble,
               "view_as_complex is only supported "
               "for half, float and double tensors, but got a tensor of scalar type: ",

@@ -71,7 +71,7 @@ inline bool is_same_size(const Tensor& self, const Tensor& other) {
 /// [not method]
 Tensor view_as_real(const Tensor& self);
 /// Pairs of numbers (last dimension of size 2 and stride 1) as a complex tensor.
-/// [not method]
+/// [not method, autocast: float32 host]
 Tensor view_as_complex(const Tensor& self);
 /// The real or imaginary part, as a view. `real` of a real tensor is the tensor itself; `imag` of
 /// one throws Error.

@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/assign.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/join.h"
@@ -159,18 +160,32 @@ Tensor number_like(const Tensor& self, double q) {
 
 Tensor quantile(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
                 std::string_view interpolation) {
+  if (AutocastMode::is_active())
+    return policy::declared<"quantile">([](const auto&... a) { return taeda::quantile(a...); },
+                                        self, q, dim, keepdim, interpolation);
   return quantile_of(self, q, dim, keepdim, interpolation, false);
 }
 Tensor quantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
                 std::string_view interpolation) {
+  if (AutocastMode::is_active())
+    return policy::declared<"quantile">([](const auto&... a) { return taeda::quantile(a...); },
+                                        self, q, dim, keepdim, interpolation);
   return quantile_of(self, number_like(self, q), dim, keepdim, interpolation, false);
 }
 Tensor nanquantile(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
                    std::string_view interpolation) {
+  if (AutocastMode::is_active())
+    return policy::declared<"nanquantile">(
+        [](const auto&... a) { return taeda::nanquantile(a...); }, self, q, dim, keepdim,
+        interpolation);
   return quantile_of(self, q, dim, keepdim, interpolation, true);
 }
 Tensor nanquantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
                    std::string_view interpolation) {
+  if (AutocastMode::is_active())
+    return policy::declared<"nanquantile">(
+        [](const auto&... a) { return taeda::nanquantile(a...); }, self, q, dim, keepdim,
+        interpolation);
   return quantile_of(self, number_like(self, q), dim, keepdim, interpolation, true);
 }
 
@@ -190,6 +205,7 @@ Tensor logcumsumexp(const Tensor& self, int64_t dim) {
 }
 
 Tensor trace(const Tensor& self) {
+  if (AutocastMode::is_active()) return policy::declared<"trace">(trace, self);
   TAEDA_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
   return self.diagonal().sum();
 }

@@ -26,7 +26,7 @@ std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepd
 /// without one) lies. A vector q gives one more dimension, in front. Between two elements
 /// `interpolation` decides: "linear", "lower", "higher", "midpoint" or "nearest". One NaN makes the
 /// answer NaN; nanquantile leaves them out. float and double only.
-/// [dtypes: floating]
+/// [dtypes: floating, autocast: float32 host]
 Tensor quantile(const Tensor& self, double q, OptionalDim dim = {}, bool keepdim = false,
                 std::string_view interpolation = "linear");
 Tensor quantile(const Tensor& self, const Tensor& q, OptionalDim dim = {}, bool keepdim = false,
@@ -44,6 +44,7 @@ Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 0, cons
 /// [dtypes: floating complex]
 Tensor logcumsumexp(const Tensor& self, int64_t dim);
 /// The sum of a matrix's diagonal.
+/// [autocast: float32 host]
 Tensor trace(const Tensor& self);
 
 /// The p-norm of self - other.
@@ -53,7 +54,7 @@ Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p = 2);
 /// [..., P, R]. Euclidean distances of float32 and float64 come from a product of matrices, which
 /// loses digits of small ones, if there are more than 25 rows (`compute_mode` 0, the default),
 /// always (1) or never (2). Others take P * R * M numbers of memory.
-/// [not method, dtypes: floating]
+/// [not method, dtypes: floating, autocast: float32]
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2, OptionalDim compute_mode = {});
 /// The covariance matrix of variables in rows and observations in columns, divided by N -
 /// correction; `fweights` (integers) count observations, `aweights` weigh them.

@@ -11,19 +11,18 @@ namespace taeda::inline v0_2::optim {
 class AdafactorOptions : public OptimizerCloneableOptions<AdafactorOptions> {
  public:
   using Eps = std::tuple<std::optional<double>, double>;
-  AdafactorOptions(double lr = 1e-2) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(AdafactorOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_ARG(double, lr);
   /// The weight of the step'th squared gradient is step^beta2_decay.
-  TAEDA_ARG(double, beta2_decay) = -0.8;
+  TAEDA_OPTION(double, beta2_decay) = -0.8;
   /// The least root of a mean square, by default the dtype's epsilon, and the least size of
   /// parameters that steps are in proportion to.
-  TAEDA_ARG(Eps, eps) = {std::nullopt, 1e-3};
+  TAEDA_OPTION(Eps, eps) = {std::nullopt, 1e-3};
   /// The largest root mean square of an update.
-  TAEDA_ARG(double, d) = 1;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(double, d) = 1;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What Adafactor keeps: rows' and columns' means of a parameter with two dimensions or more, mean

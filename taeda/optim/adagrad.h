@@ -7,14 +7,13 @@ namespace taeda::inline v0_2::optim {
 
 class AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
  public:
-  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(AdagradOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(double, lr_decay) = 0;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(double, initial_accumulator_value) = 0;
-  TAEDA_ARG(double, eps) = 1e-10;
+  TAEDA_OPTION(double, lr_decay) = 0;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(double, initial_accumulator_value) = 0;
+  TAEDA_OPTION(double, eps) = 1e-10;
 };
 
 /// What Adagrad keeps for a parameter.

@@ -12,32 +12,33 @@ template <class Derived>
 class AdamOptionsBase : public OptimizerCloneableOptions<Derived> {
  public:
   using Betas = std::tuple<double, double>;
-  AdamOptionsBase(double lr, double weight_decay) : lr_(lr), weight_decay_(weight_decay) {}
+  explicit AdamOptionsBase(double weight_decay) : weight_decay_(weight_decay) {}
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
 
   /// Each sets an option and returns the options; without an argument it returns the value.
-  Derived& lr(double v) { return set(lr_, v); }
+  Derived& lr(double v) { return set("lr", lr_, v); }
   double lr() const { return lr_; }
-  Derived& betas(Betas v) { return set(betas_, v); }
+  Derived& betas(Betas v) { return set("betas", betas_, v); }
   const Betas& betas() const { return betas_; }
-  Derived& eps(double v) { return set(eps_, v); }
+  Derived& eps(double v) { return set("eps", eps_, v); }
   double eps() const { return eps_; }
-  Derived& weight_decay(double v) { return set(weight_decay_, v); }
+  Derived& weight_decay(double v) { return set("weight_decay", weight_decay_, v); }
   double weight_decay() const { return weight_decay_; }
-  Derived& amsgrad(bool v) { return set(amsgrad_, v); }
+  Derived& amsgrad(bool v) { return set("amsgrad", amsgrad_, v); }
   bool amsgrad() const { return amsgrad_; }
-  Derived& maximize(bool v) { return set(maximize_, v); }
+  Derived& maximize(bool v) { return set("maximize", maximize_, v); }
   bool maximize() const { return maximize_; }
 
  private:
   template <class T>
-  Derived& set(T& member, T value) {
+  Derived& set(const char* name, T& member, T value) {
+    this->note(name);
     member = value;
     return static_cast<Derived&>(*this);
   }
-  double lr_;
+  double lr_ = 1e-3;
   Betas betas_{0.9, 0.999};
   double eps_ = 1e-8;
   double weight_decay_;
@@ -47,12 +48,14 @@ class AdamOptionsBase : public OptimizerCloneableOptions<Derived> {
 
 class AdamOptions final : public AdamOptionsBase<AdamOptions> {
  public:
-  AdamOptions(double lr = 1e-3) : AdamOptionsBase(lr, 0) {}
+  AdamOptions() : AdamOptionsBase(0) {}
+  AdamOptions(double lr) : AdamOptions() { this->lr(lr); }
 };
 
 class AdamWOptions final : public AdamOptionsBase<AdamWOptions> {
  public:
-  AdamWOptions(double lr = 1e-3) : AdamOptionsBase(lr, 1e-2) {}
+  AdamWOptions() : AdamOptionsBase(1e-2) {}
+  AdamWOptions(double lr) : AdamWOptions() { this->lr(lr); }
 };
 
 // Compiled once, in adam.cpp.

@@ -10,15 +10,14 @@ namespace taeda::inline v0_2::optim {
 class AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  AdamaxOptions(double lr = 2e-3) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(AdamaxOptions, 2e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(Betas, betas) = {0.9, 0.999};
-  TAEDA_ARG(double, eps) = 1e-8;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
+  TAEDA_OPTION(double, eps) = 1e-8;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What Adamax keeps for a parameter.
@@ -53,17 +52,16 @@ class Adamax : public ComposedOptimizer {
 class NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  NAdamOptions(double lr = 2e-3) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(NAdamOptions, 2e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(Betas, betas) = {0.9, 0.999};
-  TAEDA_ARG(double, eps) = 1e-8;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(double, momentum_decay) = 4e-3;
-  TAEDA_ARG(bool, decoupled_weight_decay) = false;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
+  TAEDA_OPTION(double, eps) = 1e-8;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(double, momentum_decay) = 4e-3;
+  TAEDA_OPTION(bool, decoupled_weight_decay) = false;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What NAdam keeps for a parameter.
@@ -102,16 +100,15 @@ class NAdam : public ComposedOptimizer {
 class RAdamOptions : public OptimizerCloneableOptions<RAdamOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  RAdamOptions(double lr = 1e-3) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(RAdamOptions, 1e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(Betas, betas) = {0.9, 0.999};
-  TAEDA_ARG(double, eps) = 1e-8;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(bool, decoupled_weight_decay) = false;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
+  TAEDA_OPTION(double, eps) = 1e-8;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(bool, decoupled_weight_decay) = false;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What RAdam keeps for a parameter.

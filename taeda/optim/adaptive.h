@@ -9,14 +9,13 @@ namespace taeda::inline v0_2::optim {
 
 class AdadeltaOptions : public OptimizerCloneableOptions<AdadeltaOptions> {
  public:
-  AdadeltaOptions(double lr = 1) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(AdadeltaOptions, 1)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(double, rho) = 0.9;
-  TAEDA_ARG(double, eps) = 1e-6;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(double, rho) = 0.9;
+  TAEDA_OPTION(double, eps) = 1e-6;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What Adadelta keeps for a parameter.
@@ -50,13 +49,12 @@ class Adadelta : public ComposedOptimizer {
 class RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
  public:
   using Pair = std::tuple<double, double>;
-  RpropOptions(double lr = 1e-2) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(RpropOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(Pair, etas) = {0.5, 1.2};
-  TAEDA_ARG(Pair, step_sizes) = {1e-6, 50};
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(Pair, etas) = {0.5, 1.2};
+  TAEDA_OPTION(Pair, step_sizes) = {1e-6, 50};
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What Rprop keeps for a parameter.
@@ -90,15 +88,14 @@ class Rprop : public ComposedOptimizer {
 
 class ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
  public:
-  ASGDOptions(double lr = 1e-2) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(ASGDOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(double, lambd) = 1e-4;
-  TAEDA_ARG(double, alpha) = 0.75;
-  TAEDA_ARG(double, t0) = 1e6;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(double, lambd) = 1e-4;
+  TAEDA_OPTION(double, alpha) = 0.75;
+  TAEDA_OPTION(double, t0) = 1e6;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What ASGD keeps for a parameter.

@@ -11,19 +11,18 @@ namespace taeda::inline v0_2::optim {
 
 class LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
  public:
-  LBFGSOptions(double lr = 1) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(LBFGSOptions, 1)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  TAEDA_ARG(double, lr);
   /// Iterations of one step.
-  TAEDA_ARG(int64_t, max_iter) = 20;
+  TAEDA_OPTION(int64_t, max_iter) = 20;
   /// Evaluations of the closure in one step; max_iter * 5 / 4 by default.
-  TAEDA_ARG(std::optional<int64_t>, max_eval) = std::nullopt;
-  TAEDA_ARG(double, tolerance_grad) = 1e-7;
-  TAEDA_ARG(double, tolerance_change) = 1e-9;
-  TAEDA_ARG(int64_t, history_size) = 100;
+  TAEDA_OPTION(std::optional<int64_t>, max_eval) = std::nullopt;
+  TAEDA_OPTION(double, tolerance_grad) = 1e-7;
+  TAEDA_OPTION(double, tolerance_change) = 1e-9;
+  TAEDA_OPTION(int64_t, history_size) = 100;
   /// "strong_wolfe", or a fixed step of lr.
-  TAEDA_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;
+  TAEDA_OPTION(std::optional<std::string>, line_search_fn) = std::nullopt;
 };
 
 /// What LBFGS keeps, for its first parameter: vectors over all parameters.

@@ -10,15 +10,14 @@ namespace taeda::inline v0_2::optim {
 class LionOptions : public OptimizerCloneableOptions<LionOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  LionOptions(double lr = 1e-4) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(LionOptions, 1e-4)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_ARG(double, lr);
   /// The momentum's weight in the step, and its weight in the next momentum.
-  TAEDA_ARG(Betas, betas) = {0.9, 0.99};
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(Betas, betas) = {0.9, 0.99};
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What Lion keeps for a parameter.

@@ -11,14 +11,12 @@ namespace taeda::inline v0_2::optim {
 
 namespace {
 
+using detail::for_group;
+
 void check_one_per_group(const char* name, size_t given, const Optimizer& optimizer) {
   TAEDA_CHECK_VALUE(given == 1 || given == optimizer.param_groups().size(), name,
                     " must have the same length as optimizer.param_groups. ", name, " has ", given,
                     " values, param_groups has ", optimizer.param_groups().size(), ".");
-}
-
-double one_for(const std::vector<double>& values, size_t group) {
-  return values[values.size() == 1 ? 0 : group];
 }
 
 }  // namespace
@@ -67,7 +65,7 @@ MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, std::vector<Function> f
 
 double MultiplicativeLR::rate(size_t group, double, double current, int64_t epoch) {
   if (epoch == 0) return current;
-  return current * functions_[functions_.size() == 1 ? 0 : group](epoch);
+  return current * for_group(functions_, group)(epoch);
 }
 
 CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t t_0,
@@ -107,7 +105,7 @@ CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options)
     TAEDA_CHECK_VALUE(
         !o.cycle_momentum() || groups[i].options().momentum_like(),
         "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
-    groups[i].set_initial_lr(one_for(o.base_lr(), i));
+    groups[i].set_initial_lr(for_group(o.base_lr(), i));
   }
   begin();
 }
@@ -132,8 +130,8 @@ double CyclicLR::rate(size_t group, double, double, int64_t step) {
   if (options_.cycle_momentum())
     *optimizer().param_groups()[group].options().momentum_like() =
         options_.max_momentum() - (options_.max_momentum() - options_.base_momentum()) * part;
-  const double low = one_for(options_.base_lr(), group);
-  return low + (one_for(options_.max_lr(), group) - low) * part;
+  const double low = for_group(options_.base_lr(), group);
+  return low + (for_group(options_.max_lr(), group) - low) * part;
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -13,17 +13,13 @@ namespace taeda::inline v0_2::optim {
 
 namespace {
 
+using detail::for_group;
 using std::numbers::pi;
 
 std::vector<double> rates_of(const Optimizer& optimizer) {
   std::vector<double> out;
   for (const OptimizerParamGroup& g : optimizer.param_groups()) out.push_back(g.get_lr());
   return out;
-}
-
-/// One value for all groups, or one for each.
-double for_group(const std::vector<double>& values, size_t group) {
-  return values.size() == 1 ? values[0] : values[group];
 }
 
 void check_per_group(const char* name, const std::vector<double>& values,
@@ -238,7 +234,7 @@ LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> functions)
 }
 
 double LambdaLR::rate(size_t group, double base, double, int64_t epoch) {
-  return base * functions_[functions_.size() == 1 ? 0 : group](epoch);
+  return base * for_group(functions_, group)(epoch);
 }
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)

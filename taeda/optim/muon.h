@@ -12,21 +12,20 @@ namespace taeda::inline v0_2::optim {
 class MuonOptions : public OptimizerCloneableOptions<MuonOptions> {
  public:
   using Coefficients = std::tuple<double, double, double>;
-  MuonOptions(double lr = 1e-3) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(MuonOptions, 1e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(double, weight_decay) = 0.1;
-  TAEDA_ARG(double, momentum) = 0.95;
-  TAEDA_ARG(bool, nesterov) = true;
+  TAEDA_OPTION(double, weight_decay) = 0.1;
+  TAEDA_OPTION(double, momentum) = 0.95;
+  TAEDA_OPTION(bool, nesterov) = true;
   /// Of the polynomial that brings singular values near 1.
-  TAEDA_ARG(Coefficients, ns_coefficients) = {3.4445, -4.775, 2.0315};
-  TAEDA_ARG(double, eps) = 1e-7;
-  TAEDA_ARG(int64_t, ns_steps) = 5;
+  TAEDA_OPTION(Coefficients, ns_coefficients) = {3.4445, -4.775, 2.0315};
+  TAEDA_OPTION(double, eps) = 1e-7;
+  TAEDA_OPTION(int64_t, ns_steps) = 5;
   /// How the rate follows from a matrix' shape: "original" (by default), "match_rms_adamw" or
   /// "spectral_unclamped".
-  TAEDA_ARG(std::optional<std::string>, adjust_lr_fn) = std::nullopt;
+  TAEDA_OPTION(std::optional<std::string>, adjust_lr_fn) = std::nullopt;
 };
 
 /// What Muon keeps for a parameter.

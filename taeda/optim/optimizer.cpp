@@ -68,10 +68,58 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
   const OptimizerOptions &given = group.options(), &own = *defaults_;
   TAEDA_CHECK_TYPE(typeid(given) == typeid(own), kind(),
                    ": a parameter group has the options of another optimizer");
+  group.options().inherit(*defaults_);
   group.options().check();
   // A state that is left from a tensor that lay at the same address is none of theirs.
   for (const Tensor& p : group.params()) state_.erase(p.unsafe_impl());
   param_groups_.push_back(std::move(group));
+}
+
+void OptimizerOptions::note(const char* option) {
+  for (const char* known : named_)
+    if (std::string_view(known) == option) return;
+  named_.push_back(option);
+}
+
+bool OptimizerOptions::is_named(std::string_view number) const {
+  // Options that are several numbers, by the numbers' names.
+  constexpr std::string_view kParts[][2] = {{"beta1", "betas"},
+                                            {"beta2", "betas"},
+                                            {"eps1", "eps"},
+                                            {"eps2", "eps"},
+                                            {"etaminus", "etas"},
+                                            {"etaplus", "etas"},
+                                            {"step_size_min", "step_sizes"},
+                                            {"step_size_max", "step_sizes"},
+                                            {"ns_coefficients.0", "ns_coefficients"},
+                                            {"ns_coefficients.1", "ns_coefficients"},
+                                            {"ns_coefficients.2", "ns_coefficients"},
+                                            {"strong_wolfe", "line_search_fn"}};
+  for (const auto& [part, option] : kParts)
+    if (number == part) number = option;
+  for (const char* name : named_)
+    if (number == name) return true;
+  return false;
+}
+
+void OptimizerOptions::inherit(const OptimizerOptions& defaults) {
+  const std::unique_ptr<OptimizerOptions> own = all_named_ ? nullptr : stock();
+  all_named_ = true;
+  if (!own) return;
+  const auto numbers_of = [](const OptimizerOptions& options) {
+    std::vector<double> out;
+    options.clone()->visit([&](const char*, double value) {
+      out.push_back(value);
+      return value;
+    });
+    return out;
+  };
+  const std::vector<double> before = numbers_of(*own), given = numbers_of(defaults);
+  size_t i = 0;
+  visit([&](const char* name, double value) {
+    const size_t at = i++;
+    return value != before[at] || is_named(name) ? value : given[at];
+  });
 }
 
 double OptimizerOptions::get_lr() const {

@@ -9,59 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "taeda/base/arg.h"
 #include "taeda/base/ordered_dict.h"
 #include "taeda/kernels/param_list.h"
+#include "taeda/optim/options.h"
 #include "taeda/optim/param_state.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::optim {
 
-/// Sees every number of an options struct by name and gives the value it shall have.
-using NumberVisitor = std::function<double(const char* name, double value)>;
-
-/// Hyper-parameters of a parameter group.
-class OptimizerOptions {
- public:
-  virtual ~OptimizerOptions() = default;
-  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
-  /// Throws Error for options without a learning rate, as set_lr.
-  virtual double get_lr() const;
-  virtual void set_lr(double lr);
-  /// Throws ValueError for values that the optimizer cannot work with.
-  virtual void check() const {}
-  /// Replaces every number by what the visitor gives; used to save and load.
-  virtual void visit(const NumberVisitor&) {}
-  /// Momentum as the one-cycle schedule moves it: SGD's momentum, Adam's beta1. Without one:
-  /// nullptr.
-  virtual double* momentum_like() { return nullptr; }
-  /// Writes and reads the numbers by their names.
-  virtual void serialize(serialize::OutputArchive& archive) const;
-  virtual void serialize(serialize::InputArchive& archive);
-};
-
-/// Gives an options struct `clone` and, where it has a rate `lr`, `get_lr` and `set_lr`.
-template <class Derived>
-class OptimizerCloneableOptions : public OptimizerOptions {
- public:
-  std::unique_ptr<OptimizerOptions> clone() const override {
-    return std::unique_ptr<OptimizerOptions>(new Derived(static_cast<const Derived&>(*this)));
-  }
-  double get_lr() const override {
-    if constexpr (requires(const Derived& d) { d.lr(); })
-      return static_cast<const Derived&>(*this).lr();
-    else
-      return OptimizerOptions::get_lr();
-  }
-  void set_lr(double lr) override {
-    if constexpr (requires(Derived & d) { d.lr(lr); })
-      static_cast<Derived&>(*this).lr(lr);
-    else
-      OptimizerOptions::set_lr(lr);
-  }
-};
-
-/// Parameters that share options. Options left out are the optimizer's defaults.
+/// Parameters that share options. Options left out, all or those that are not named, are the
+/// optimizer's.
 class OptimizerParamGroup {
  public:
   OptimizerParamGroup(std::vector<Tensor> params);
@@ -130,8 +87,8 @@ class Optimizer {
   /// Drops the gradients, or zeroes them in place.
   void zero_grad(bool set_to_none = true);
 
-  /// Without options of its own the group gets the defaults. Throws ValueError for a parameter that
-  /// is in a group or no leaf.
+  /// What the group's options do not name it gets from the defaults. Throws ValueError for a
+  /// parameter that is in a group or no leaf.
   void add_param_group(OptimizerParamGroup group);
   /// A group with the default options.
   void add_parameters(const std::vector<Tensor>& params) {

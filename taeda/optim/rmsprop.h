@@ -7,16 +7,15 @@ namespace taeda::inline v0_2::optim {
 
 class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
  public:
-  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(RMSpropOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(double, alpha) = 0.99;
-  TAEDA_ARG(double, eps) = 1e-8;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(double, momentum) = 0;
-  TAEDA_ARG(bool, centered) = false;
+  TAEDA_OPTION(double, alpha) = 0.99;
+  TAEDA_OPTION(double, eps) = 1e-8;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(double, momentum) = 0;
+  TAEDA_OPTION(bool, centered) = false;
 };
 
 /// What RMSprop keeps for a parameter.

@@ -7,16 +7,16 @@ namespace taeda::inline v0_2::optim {
 
 class SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
  public:
-  SGDOptions(double lr) : lr_(lr) {}
+  SGDOptions(double lr) : lr_(lr) { note("lr"); }
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(double, momentum) = 0;
-  TAEDA_ARG(double, dampening) = 0;
-  TAEDA_ARG(double, weight_decay) = 0;
-  TAEDA_ARG(bool, nesterov) = false;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(double, lr);
+  TAEDA_OPTION(double, momentum) = 0;
+  TAEDA_OPTION(double, dampening) = 0;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(bool, nesterov) = false;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What SGD keeps for a parameter.

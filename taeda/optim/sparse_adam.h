@@ -10,14 +10,13 @@ namespace taeda::inline v0_2::optim {
 class SparseAdamOptions : public OptimizerCloneableOptions<SparseAdamOptions> {
  public:
   using Betas = std::tuple<double, double>;
-  SparseAdamOptions(double lr = 1e-3) : lr_(lr) {}
+  TAEDA_LEARNING_RATE(SparseAdamOptions, 1e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  TAEDA_ARG(double, lr);
-  TAEDA_ARG(Betas, betas) = {0.9, 0.999};
-  TAEDA_ARG(double, eps) = 1e-8;
-  TAEDA_ARG(bool, maximize) = false;
+  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
+  TAEDA_OPTION(double, eps) = 1e-8;
+  TAEDA_OPTION(bool, maximize) = false;
 };
 
 /// What SparseAdam keeps for a parameter.

@@ -8,13 +8,22 @@
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
 #include "taeda/nn/functional/attention.h"
+#include "taeda/nn/functional/loss.h"
+#include "taeda/nn/functional/padding.h"
+#include "taeda/nn/functional/pooling.h"
+#include "taeda/nn/functional/vision.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/conv.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/ctc_loss.h"
 #include "taeda/ops/einsum.h"
+#include "taeda/ops/fractional_pool.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/linalg_general.h"
+#include "taeda/ops/linalg_tensors.h"
 #include "taeda/ops/loss.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/norm.h"
@@ -25,7 +34,9 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/rnn.h"
 #include "taeda/ops/scan.h"
+#include "taeda/ops/shape.h"
 #include "taeda/ops/softmax.h"
+#include "taeda/ops/statistics.h"
 #include "taeda/ops/unary.h"
 
 namespace taeda {
@@ -80,11 +91,6 @@ std::vector<Row> recurrent() {
          const Tensor h = x.unsqueeze(0), w = gates(x, 4);
          return std::get<0>(lstm(batch(x), {h, h}, {w, w}, false, 1, 0, false, false, false));
        }},
-      {"gru",
-       [=](const Tensor& x) {
-         const Tensor h = x.unsqueeze(0), w = gates(x, 3);
-         return std::get<0>(gru(batch(x), h, {w, w}, false, 1, 0, false, false, false));
-       }},
       {"rnn_tanh",
        [](const Tensor& x) {
          const Tensor h = x.unsqueeze(0);
@@ -95,13 +101,25 @@ std::vector<Row> recurrent() {
          const Tensor h = x.unsqueeze(0);
          return std::get<0>(rnn_relu(batch(x), h, {x, x}, false, 1, 0, false, false, false));
        }},
+      {"rnn_tanh_cell", [](const Tensor& x) { return rnn_tanh_cell(x, x, x, x); }},
+      {"rnn_relu_cell", [](const Tensor& x) { return rnn_relu_cell(x, x, x, x); }},
+  };
+}
+
+/// Their results on the host are as wide as the states that they begin with.
+std::vector<Row> with_states() {
+  const auto gates = [](const Tensor& x, int64_t n) { return x.repeat({n, 1}); };
+  return {
+      {"gru",
+       [=](const Tensor& x) {
+         const Tensor h = x.unsqueeze(0), w = gates(x, 3);
+         return std::get<0>(gru(batch(x), h, {w, w}, false, 1, 0, false, false, false));
+       }},
       {"lstm_cell",
        [=](const Tensor& x) {
          return std::get<0>(lstm_cell(x, {x, x}, gates(x, 4), gates(x, 4)));
        }},
       {"gru_cell", [=](const Tensor& x) { return gru_cell(x, x, gates(x, 3), gates(x, 3)); }},
-      {"rnn_tanh_cell", [](const Tensor& x) { return rnn_tanh_cell(x, x, x, x); }},
-      {"rnn_relu_cell", [](const Tensor& x) { return rnn_relu_cell(x, x, x, x); }},
   };
 }
 
@@ -137,6 +155,11 @@ std::vector<Row> float32_everywhere() {
       {"cosine_embedding_loss",
        [](const Tensor& x) { return cosine_embedding_loss(x, x, classes(x)); }},
       {"triplet_margin_loss", [](const Tensor& x) { return triplet_margin_loss(x, x, x); }},
+      {"cdist", [](const Tensor& x) { return cdist(x, x); }},
+      {"multi_margin_loss",
+       [](const Tensor& x) { return nn::functional::multi_margin_loss(x, classes(x)); }},
+      {"multilabel_margin_loss",
+       [](const Tensor& x) { return nn::functional::multilabel_margin_loss(x, x.to(kLong)); }},
   };
 }
 
@@ -176,6 +199,86 @@ std::vector<Row> float32_on_accelerators() {
   };
 }
 
+std::vector<Row> float32_on_the_host() {
+  const auto regular = [](const Tensor& x) {
+    return mm(x.to(kFloat), x.to(kFloat).t()).to(x.dtype()) + eye(4, x.options());
+  };
+  const auto volume = [](const Tensor& x) { return x.reshape({1, 1, 4, 2, 2}); };
+  namespace F = nn::functional;
+  return {
+      {"trace", [](const Tensor& x) { return trace(x); }},
+      {"quantile", [](const Tensor& x) { return quantile(x, 0.5); }},
+      {"quantile of several",
+       [](const Tensor& x) { return quantile(x, full({2}, 0.5, x.options())); }},
+      {"nanquantile", [](const Tensor& x) { return nanquantile(x, 0.5); }},
+      {"ctc_loss",
+       [](const Tensor& x) {
+         return ctc_loss(x.unsqueeze(1).log(), ones({1, 1}, kLong), {4}, {1});
+       }},
+      {"max_pool3d", [=](const Tensor& x) { return max_pool3d(volume(x), 2); }},
+      {"max_pool3d_with_indices",
+       [=](const Tensor& x) { return std::get<0>(max_pool3d_with_indices(volume(x), 2)); }},
+      {"adaptive_avg_pool3d", [=](const Tensor& x) { return adaptive_avg_pool3d(volume(x), 1); }},
+      {"adaptive_max_pool3d",
+       [=](const Tensor& x) { return std::get<0>(adaptive_max_pool3d(volume(x), 1)); }},
+      {"fractional_max_pool2d",
+       [](const Tensor& x) {
+         return std::get<0>(fractional_max_pool2d(image(x), 2, 2, rand({1, 1, 2}, x.options())));
+       }},
+      {"fractional_max_pool3d",
+       [=](const Tensor& x) {
+         return std::get<0>(fractional_max_pool3d(volume(x), 1, 1, rand({1, 1, 3}, x.options())));
+       }},
+      {"cholesky_ex",
+       [=](const Tensor& x) { return std::get<0>(linalg::cholesky_ex(regular(x))); }},
+      {"solve", [=](const Tensor& x) { return linalg::solve(regular(x), x); }},
+      {"inv_ex", [=](const Tensor& x) { return std::get<0>(linalg::inv_ex(regular(x))); }},
+      {"lu_factor_ex",
+       [=](const Tensor& x) { return std::get<0>(linalg::lu_factor_ex(regular(x))); }},
+      {"lu_solve",
+       [=](const Tensor& x) { return linalg::lu_solve(regular(x), arange(1, 5, kInt), x); }},
+      {"qr", [](const Tensor& x) { return std::get<0>(linalg::qr(x)); }},
+      {"eigh", [](const Tensor& x) { return std::get<0>(linalg::eigh(x)); }},
+      {"eigvalsh", [](const Tensor& x) { return linalg::eigvalsh(x); }},
+      {"eig", [](const Tensor& x) { return real(std::get<0>(linalg::eig(x))); }},
+      {"eigvals", [](const Tensor& x) { return real(linalg::eigvals(x)); }},
+      {"svd", [](const Tensor& x) { return std::get<1>(linalg::svd(x)); }},
+      {"svdvals", [](const Tensor& x) { return linalg::svdvals(x); }},
+      {"pinv", [](const Tensor& x) { return linalg::pinv(x); }},
+      {"matrix_rank", [](const Tensor& x) { return linalg::matrix_rank(x).to(kFloat); }},
+      {"lstsq", [](const Tensor& x) { return std::get<0>(linalg::lstsq(x, x)); }},
+      {"cholesky_solve", [=](const Tensor& x) { return cholesky_solve(x, regular(x)); }},
+      {"cholesky_inverse", [=](const Tensor& x) { return cholesky_inverse(regular(x)); }},
+      {"householder_product", [](const Tensor& x) { return linalg::householder_product(x, x[0]); }},
+      {"ormqr", [](const Tensor& x) { return ormqr(x, x[0], x); }},
+      {"geqrf", [](const Tensor& x) { return std::get<0>(geqrf(x)); }},
+      {"triangular_solve", [](const Tensor& x) { return std::get<0>(triangular_solve(x, x)); }},
+      {"polar", [](const Tensor& x) { return real(polar(x, x)); }},
+      {"view_as_complex",
+       [](const Tensor& x) {
+         return real(view_as_complex(x.reshape({8, 2})));
+       }},
+      // Without a row in the table of operations.
+      {"grid_sample",
+       [](const Tensor& x) {
+         return F::grid_sample(image(x), x.reshape({1, 4, 2, 2}));
+       }},
+      {"max_unpool",
+       [](const Tensor& x) {
+         return F::max_unpool2d(image(x), arange(16, kLong).reshape({1, 1, 4, 4}),
+                                F::MaxUnpool2dFuncOptions(1));
+       }},
+      {"reflected",
+       [](const Tensor& x) {
+         return F::pad(image(x), {1, 1}, kReflect);
+       }},
+      {"replicated",
+       [](const Tensor& x) {
+         return F::pad(image(x), {1, 1}, kReplicate);
+       }},
+  };
+}
+
 std::vector<Row> without_policy() {
   return {
       {"add", [](const Tensor& x) { return add(x, x); }},
@@ -211,6 +314,9 @@ TEST_F(AutocastPolicy, LowerPrecision) {
   expect(lower_everywhere(), kAccelerator, kFloat, kHalf);
   expect(recurrent(), kHost, kFloat, kBFloat16);
   expect(recurrent(), kAccelerator, kFloat, kHalf);
+  expect(with_states(), kHost, kFloat, kFloat);
+  expect(with_states(), kHost, kBFloat16, kBFloat16);
+  expect(with_states(), kAccelerator, kFloat, kHalf);
   expect(lower_on_accelerators(), kAccelerator, kFloat, kHalf);
   expect(lower_on_accelerators(), kHost, kFloat, kFloat);
 }
@@ -221,6 +327,7 @@ TEST_F(AutocastPolicy, Float32) {
   expect(float32_on_accelerators(), kAccelerator, kHalf, kFloat);
   expect(float32_on_accelerators(), kAccelerator, kBFloat16, kFloat);
   expect(float32_on_accelerators(), kHost, kBFloat16, kBFloat16);
+  expect(float32_on_the_host(), kHost, kBFloat16, kFloat);
 }
 
 /// Every policy that a declaration states is one of those tested here, with the same cast.
@@ -237,6 +344,8 @@ TEST(AutocastPolicies, AreThoseDeclared) {
   };
   add(lower_everywhere(), "lower");
   add(recurrent(), "lower");
+  add(with_states(), "lower");
+  add(float32_on_the_host(), "float32 host");
   add(lower_on_accelerators(), "lower accelerators");
   add(float32_everywhere(), "float32");
   add(float32_on_accelerators(), "float32 accelerators");

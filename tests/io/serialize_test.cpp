@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "taeda/base/ordered_dict.h"
 #include "taeda/io/checkpoint.h"
+#include "taeda/io/zip_archive.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/taeda.h"
@@ -70,6 +73,50 @@ TEST(Serialize, LongListsKeepTheirOrder) {
   load(back, stream);
   ASSERT_EQ(back.size(), 12u);
   for (int i = 0; i < 12; ++i) EXPECT_EQ(back[static_cast<size_t>(i)].item<int>(), i);
+}
+
+/// What was saved in turn loads in turn, and what follows is left to the program.
+TEST(Serialize, SeveralThingsInOneStream) {
+  std::stringstream stream;
+  for (int i = 0; i < 3; ++i) save(full({2}, i), stream);
+  save(std::vector<Tensor>{ones({1}), zeros({0})}, stream);
+  stream << "the rest";
+  for (int i = 0; i < 3; ++i) {
+    Tensor tensor;
+    load(tensor, stream);
+    EXPECT_EQ(tensor[0].item<int>(), i);
+  }
+  std::vector<Tensor> list;
+  load(list, stream);
+  EXPECT_EQ(list.size(), 2u);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), "the rest");
+  Tensor none;
+  EXPECT_THAT(error_of([&] { load(none, stream); }), HasSubstr("it has 0 bytes"));
+}
+
+/// Python's files, one behind the other: the first is what the path names, a stream gives all.
+TEST(Serialize, SeveralFilesOfPythonInOne) {
+  if (!io::has_zip()) GTEST_SKIP() << "no libzip";
+  const TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 0; i < 3; ++i) {
+    save(full({2}, i), folder / "one.pt");
+    std::ifstream file(folder / "one.pt", std::ios::binary);
+    bytes.append(std::istreambuf_iterator<char>(file), {});
+  }
+  std::ofstream(folder / "all.pt", std::ios::binary) << bytes;
+  Tensor tensor;
+  load(tensor, folder / "all.pt");
+  EXPECT_EQ(tensor[0].item<int>(), 0);
+  std::istringstream stream(bytes);
+  for (int i = 0; i < 3; ++i) {
+    load(tensor, stream);
+    EXPECT_EQ(tensor[0].item<int>(), i);
+  }
+  // A damaged one does not become the next.
+  bytes.replace(bytes.find("PK\5\6"), 4, "none");
+  std::ofstream(folder / "all.pt", std::ios::binary) << bytes;
+  EXPECT_THAT(error_of([&] { load(tensor, folder / "all.pt"); }), HasSubstr("cut off or damaged"));
 }
 
 TEST(Serialize, ADamagedStreamIsRefused) {

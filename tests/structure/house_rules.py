@@ -18,7 +18,7 @@ MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
 # How many lines of our headers a program parses with one: its own and those that it pulls in.
-MAX_CLOSURE_LINES = {"taeda/tensor/tensor.h": 2200, "taeda/taeda.h": 22000}
+MAX_CLOSURE_LINES = {"taeda/tensor/tensor.h": 2200, "taeda/taeda.h": 22100}
 
 # Headers that the build makes from the declarations of operations (tools/ops).
 GENERATED = {"taeda/generated/tensor/operations.inc", "taeda/generated/ops/names.h", "taeda/generated/ops/out.h",

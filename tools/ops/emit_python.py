@@ -44,6 +44,8 @@ OPTIONS = [("dtype", "MaybeDtype", "None"), ("layout", "MaybeLayout", "None"), (
            ("pin_memory", "MaybeBool", "False"), ("requires_grad", "MaybeBool", "False")]
 # Tensors that PyTorch takes None for although they come without a default, in normalizations.
 MAYBE_NONE = {"weight", "bias", "running_mean", "running_var"}
+# Lists of ints in whose place one int stands for all of them, or for the only one.
+ONE_FOR_ALL = {"bins", "destination", "dim", "indices", "kernel_size", "output_size", "shifts", "source"}
 # What the getter knows without being told, so that it is not said again.
 UNSAID = ("Maybe", "Tensor", "Padding")
 
@@ -57,6 +59,8 @@ def kind_of(operation, argument):
     plain, absent, *_ = KINDS[argument.type]
     if argument.default == "{}":
         return absent
+    if argument.type == "IntArrayRef" and argument.default is None and argument.name not in ONE_FOR_ALL:
+        return "Sizes"
     return "MaybeTensor" if plain == "Tensor" and argument.name in MAYBE_NONE and "norm" in operation.name else plain
 
 
@@ -95,7 +99,7 @@ class Overload:
 
     def spread(self, method):
         rest = [p for i, p in enumerate(self.parameters[:self.positional]) if not (method and i == self.receiver)]
-        return len(rest) == 1 and rest[0][1] in ("Ints", "MaybeInts")
+        return len(rest) == 1 and rest[0][1] in ("Ints", "MaybeInts", "Sizes")
 
     def table(self):
         rows = []

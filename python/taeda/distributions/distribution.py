@@ -3,10 +3,11 @@
 import numbers
 
 from .. import _C
+from ._twins import Library, expanded
 from .constraints import is_dependent
 from .utils import lazy_property
 
-_LIB = _C._distributions
+_LIB = Library()
 
 
 def as_tensors(*values):
@@ -18,7 +19,8 @@ def as_tensors(*values):
     dtype = _C.get_default_dtype() if like is None else like.dtype
     device = None if like is None else like.device
     tensors = [v if isinstance(v, _C.TensorBase) else _C._tensor_from(v, dtype, device) for v in values]
-    return _C.broadcast_tensors(tensors) if len(tensors) > 1 else tensors
+    broadcast = _C.broadcast_tensors(tensors) if len(tensors) > 1 else tensors
+    return [made if made.shape != given.shape else given for given, made in zip(tensors, broadcast)]
 
 
 class _Lazy:
@@ -149,8 +151,9 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None):
         """The same distributions in a batch of that shape, as Tensor.expand does it."""
-        twin = self._asked("expand")(list(batch_shape))
-        return self._with_twin(twin, batch_shape)
+        if self._twin is None:
+            self._asked("expand")
+        return self._with_twin(expanded(self._twin, list(batch_shape)), batch_shape)
 
     def _with_twin(self, twin, batch_shape):
         made = object.__new__(type(self))

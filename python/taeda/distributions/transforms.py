@@ -6,6 +6,7 @@ import math
 from .. import _C
 from ..numbers import finfo
 from . import constraints
+from ._twins import Library
 from .distribution import as_tensors
 from .utils import tril_matrix_to_vec, vec_to_tril_matrix
 
@@ -14,7 +15,7 @@ __all__ = ["AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform"
            "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
            "SoftplusTransform", "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform"]
 
-_LIB = _C._distributions.transforms
+_LIB = Library("transforms.")
 
 
 def sum_of_last(value, dims):

@@ -1,6 +1,20 @@
 """Attention of several heads, as a function."""
 
+import math
+
 from .. import _C
+
+_own = None  # functions of nn.functional that attention is made of, and which the operation leaves out
+
+
+def remember(functional):
+    """Notes the package's own functions: where a program puts others into their places, they are called."""
+    global F, _own
+    F, _own = functional, _parts(functional)
+
+
+def _parts(functional):
+    return functional.linear, functional.scaled_dot_product_attention, functional.softmax, functional.dropout, functional.pad
 
 
 def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
@@ -15,7 +29,8 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     if not batched:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-    output, weights = _C._functional.multi_head_attention_forward(
+    forward = _C._functional.multi_head_attention_forward if _parts(F) == _own else _composed
+    output, weights = forward(
         query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
         dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask, need_weights, attn_mask,
         use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, average_attn_weights)
@@ -44,3 +59,47 @@ def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
         if attn_mask.shape != expected:
             raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}")
     return batched
+
+
+def _composed(query, key, value, size, heads, in_weight, in_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_weight,
+              out_bias, training, padding, need_weights, mask, separate, q_weight, k_weight, v_weight, static_k, static_v,
+              average):
+    """The same, step by step, by the functions that nn.functional has at the time."""
+    biases = (None, None, None) if in_bias is None else in_bias.chunk(3)
+    weights = (q_weight, k_weight, v_weight) if separate else in_weight.chunk(3)
+    q, k, v = (F.linear(*each) for each in zip((query, key, value), weights, biases))
+    length, batch = query.shape[:2]
+    mask = _joined_mask(mask, padding, batch, heads, q.dtype)
+    if bias_k is not None and bias_v is not None:
+        k, v = _C.cat((k, bias_k.expand(-1, batch, -1))), _C.cat((v, bias_v.expand(-1, batch, -1)))
+        mask = None if mask is None else F.pad(mask, (0, 1))
+
+    def split(x):
+        return x.reshape(x.shape[0], batch, heads, -1).permute(1, 2, 0, 3)  # [N, heads, L, E / heads]
+    q, k, v = split(q), split(k), split(v)
+    k = k if static_k is None else static_k.unflatten(0, (batch, heads))
+    v = v if static_v is None else static_v.unflatten(0, (batch, heads))
+    if add_zero_attn:
+        k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1))
+        mask = None if mask is None else F.pad(mask, (0, 1))
+    dropout_p = dropout_p if training else 0.0
+    if not need_weights:
+        attended, shown = F.scaled_dot_product_attention(q, k, v, mask, dropout_p), None
+    else:
+        scores = q / math.sqrt(q.shape[-1]) @ k.transpose(-2, -1)
+        shown = F.dropout(F.softmax(scores if mask is None else scores + mask, dim=-1), p=dropout_p)
+        attended = shown @ v
+        shown = shown.mean(1) if average else shown
+    return F.linear(attended.permute(2, 0, 1, 3).reshape(length, batch, size), out_weight, out_bias), shown
+
+
+def _joined_mask(mask, padding, batch, heads, dtype):
+    """Both masks as numbers to add to the scores [N, heads, L, S], or None."""
+    def added(given):
+        return given if given.dtype != _C.bool else _C.zeros_like(given, dtype=dtype).masked_fill_(given, -math.inf)
+    if mask is not None:
+        mask = added(mask.unflatten(0, (batch, heads)) if mask.dim() == 3 else mask.expand(batch, heads, *mask.shape))
+    if padding is not None:
+        padding = added(padding)[:, None, None, :]
+        mask = padding.expand(batch, heads, 1, -1) if mask is None else mask + padding
+    return mask

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import sys
 import warnings
 
 from .. import _C
@@ -468,5 +469,7 @@ def affine_grid(theta, size, align_corners=None):
     return _F.affine_grid(theta, list(size), bool(align_corners))
 
 
-from ._attention import multi_head_attention_forward  # noqa: E402, F401
+from ._attention import multi_head_attention_forward, remember as _remember  # noqa: E402, F401
 from ._losses import *  # noqa: E402, F401, F403
+
+_remember(sys.modules[__name__])

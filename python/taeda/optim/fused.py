@@ -56,6 +56,8 @@ def new_count():
 class SGD(Fused):
     """Stochastic gradient descent, with momentum (Sutskever et al. 2013) and weight decay."""
 
+    _in_graphs = True
+
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
                  foreach=None, differentiable=False, fused=None):
         check_rate(lr)
@@ -76,6 +78,29 @@ class SGD(Fused):
 
     def _state_of(self, param, group):
         return {"momentum_buffer": zeros_like(param)}
+
+    def step(self, closure=None):
+        """Changes the parameters that have gradients; `closure` computes the loss anew."""
+        if not any(group.get("differentiable") for group in self.param_groups):
+            return super().step(closure)
+        loss = evaluated(closure)
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is not None:
+                    self._recorded_step(param, group)
+        return loss
+
+    def _recorded_step(self, param, group):
+        """The same by operations that are recorded: gradients flow through the step."""
+        grad = -param.grad if group["maximize"] else param.grad
+        if group["weight_decay"]:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        if group["momentum"]:
+            buffer = self.state[param].get("momentum_buffer")
+            buffer = grad.clone() if buffer is None else buffer * group["momentum"] + grad * (1 - group["dampening"])
+            self.state[param]["momentum_buffer"] = buffer
+            grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+        param.add_(grad * -group["lr"])
 
     def _launch(self, params, fill, group):
         return _C._optim.sgd(params, self.state, fill, group, float(group["momentum"]), float(group["dampening"]),

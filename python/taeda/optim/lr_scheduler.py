@@ -2,7 +2,6 @@
 
 import bisect
 import collections
-import itertools
 import math
 import types
 import warnings
@@ -111,7 +110,11 @@ class LRScheduler:
                 rates = self._get_closed_form_lr() if hasattr(self, "_get_closed_form_lr") else self.get_lr()
         finally:
             self._get_lr_called_within_step = False
-        for group, rate in zip(self.optimizer.param_groups, rates):
+        groups = self.optimizer.param_groups
+        if len(rates) != len(groups):
+            raise ValueError(f"{type(self).__name__} gives {len(rates)} learning rates, but the optimizer has {len(groups)} "
+                             "param groups: make the scheduler when all groups are there")
+        for group, rate in zip(groups, rates):
             _set(group, "lr", rate)
         self._last_lr = [_number(rate) for rate in self._rates()]
 
@@ -174,7 +177,7 @@ class StepLR(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        if self._is_initial or self.last_epoch % self.step_size != 0:
+        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._rates()
         return [rate * self.gamma for rate in self._rates()]
 
@@ -191,7 +194,7 @@ class MultiStepLR(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        if self._is_initial or self.last_epoch not in self.milestones:
+        if self.last_epoch not in self.milestones:
             return self._rates()
         return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in self._rates()]
 
@@ -318,12 +321,20 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         if not isinstance(eta_min, (float, int)):
             raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
         self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
+        self._go_to(last_epoch)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
         self._check_called_within_step()
         return [self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
                 for base in self.base_lrs]
+
+    def _go_to(self, epoch):
+        """Finds the cycle that holds `epoch`, its length and where in it that is."""
+        self.T_i, self.T_cur = self.T_0, epoch % self.T_0 if self.T_mult == 1 and epoch >= 0 else epoch
+        while self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult
 
     def step(self, epoch=None):
         """Goes on by an epoch, or to `epoch`, which may be a fraction."""
@@ -337,14 +348,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_i *= self.T_mult
         elif epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")
-        elif epoch < self.T_0:
-            self.T_i, self.T_cur = self.T_0, epoch
-        elif self.T_mult == 1:
-            self.T_cur = epoch % self.T_0
         else:
-            n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
-            self.T_cur = epoch - self.T_0 * (self.T_mult ** n - 1) / (self.T_mult - 1)
-            self.T_i = self.T_0 * self.T_mult ** n
+            self._go_to(epoch)
         self._update_lr(math.floor(epoch))
 
 
@@ -503,7 +508,15 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = [_number(g["lr"]) for g in self.optimizer.param_groups]
 
     def _reduce_lr(self, epoch):
-        for group, least in itertools.zip_longest(self.optimizer.param_groups, self.min_lrs):
+        count = len(self.optimizer.param_groups)
+        if len(self.min_lrs) != count:
+            if self.default_min_lr is None:
+                raise RuntimeError(f"The number of param groups in the `optimizer` ({count}) differs from when "
+                                   f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}), usually due to a new param "
+                                   "group being added to the optimizer. Please modify the `min_lrs` field to match the length "
+                                   "of the `optimizer` param groups.")
+            self.min_lrs = [self.default_min_lr] * count
+        for group, least in zip(self.optimizer.param_groups, self.min_lrs):
             old = float(group["lr"])
             new = max(old * self.factor, least)
             if old - new > self.eps:

@@ -3,6 +3,7 @@
 #include "taeda/device/host_graph.h"
 #include "taeda/nn/functional/distance.h"
 #include "taeda/ops/activation.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/loss_reduce.h"
 
@@ -23,6 +24,9 @@ void check_range(const Tensor& target, int64_t low, int64_t classes, const char*
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                          const MultiMarginLossFuncOptions& options) {
+  if (AutocastMode::is_active())
+    return policy::float32([](const auto&... a) { return multi_margin_loss(a...); }, input, target,
+                           options);
   TAEDA_CHECK_VALUE(options.p() == 1 || options.p() == 2, "only p == 1 and p == 2 supported");
   TAEDA_CHECK(input.dim() == 1 || input.dim() == 2,
               "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
@@ -46,6 +50,9 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
 
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
                               const MultilabelMarginLossFuncOptions& options) {
+  if (AutocastMode::is_active())
+    return policy::float32([](const auto&... a) { return multilabel_margin_loss(a...); }, input,
+                           target, options);
   TAEDA_CHECK(input.dim() == 1 || input.dim() == 2,
               "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
               input.sizes());

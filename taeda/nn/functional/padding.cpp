@@ -4,6 +4,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/checked_int.h"
+#include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/tensor/observer.h"
 
@@ -156,6 +157,10 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
   TAEDA_CHECK(pad.size() % 2 == 0, "Padding length must be divisible by 2");
   TAEDA_CHECK(static_cast<int64_t>(pad.size()) <= input.dim() * 2, "Padding length too large");
   if (mode == PaddingMode::Constant) return pad_constant(input, pad, value);
+  if (AutocastMode::is_active() &&
+      (mode == PaddingMode::Replicate || (mode == PaddingMode::Reflect && pad.size() <= 4)))
+    return policy::float32<policy::host>(
+        [&](const Tensor& x) { return functional::pad(x, pad, mode, value); }, input);
   for (size_t i = 0; i * 2 < pad.size(); ++i) {
     const int64_t dim = input.dim() - 1 - static_cast<int64_t>(i);
     const int64_t before = pad[2 * i], after = pad[2 * i + 1], size = input.size(dim);

@@ -7,6 +7,13 @@ from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 
+# A program may put functions of its own into nn.functional: modules call those. The package's own are left out on the way to
+# the operation.
+(_relu, _silu, _mish, _selu, _hardswish, _hardsigmoid, _hardtanh, _elu,
+ _celu, _leaky_relu, _rrelu, _threshold, _softsign, _tanhshrink) = (
+    F.relu, F.silu, F.mish, F.selu, F.hardswish, F.hardsigmoid, F.hardtanh, F.elu,
+    F.celu, F.leaky_relu, F.rrelu, F.threshold, F.softsign, F.tanhshrink)
+
 
 class _InPlace(Module):
     """An activation that takes nothing but `inplace`."""
@@ -25,6 +32,8 @@ class ReLU(_InPlace):
     """max(0, x)."""
 
     def forward(self, input):
+        if F.relu is not _relu:
+            return F.relu(input, inplace=self.inplace)
         return _C.relu_(input) if self.inplace else _C.relu(input)
 
 
@@ -32,6 +41,8 @@ class SiLU(_InPlace):
     """x sigmoid(x)."""
 
     def forward(self, input):
+        if F.silu is not _silu:
+            return F.silu(input, inplace=self.inplace)
         return _C.silu_(input) if self.inplace else _C.silu(input)
 
 
@@ -39,6 +50,8 @@ class Mish(_InPlace):
     """x tanh(softplus(x))."""
 
     def forward(self, input):
+        if F.mish is not _mish:
+            return F.mish(input, inplace=self.inplace)
         return _C.mish_(input) if self.inplace else _C.mish(input)
 
 
@@ -46,6 +59,8 @@ class SELU(_InPlace):
     """ELU scaled so that mean 0 and variance 1 stay (Klambauer et al. 2017, arXiv:1706.02515)."""
 
     def forward(self, input):
+        if F.selu is not _selu:
+            return F.selu(input, self.inplace)
         return _C.selu_(input) if self.inplace else _C.selu(input)
 
 
@@ -59,6 +74,8 @@ class Hardswish(Module):
         self.inplace = inplace
 
     def forward(self, input):
+        if F.hardswish is not _hardswish:
+            return F.hardswish(input, self.inplace)
         return _C.hardswish_(input) if self.inplace else _C.hardswish(input)
 
 
@@ -66,6 +83,8 @@ class Hardsigmoid(Hardswish):
     """relu6(x + 3) / 6."""
 
     def forward(self, input):
+        if F.hardsigmoid is not _hardsigmoid:
+            return F.hardsigmoid(input, self.inplace)
         return _C.hardsigmoid_(input) if self.inplace else _C.hardsigmoid(input)
 
 
@@ -83,6 +102,8 @@ class Hardtanh(Module):
             raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input):
+        if F.hardtanh is not _hardtanh:
+            return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
         return (_C.hardtanh_ if self.inplace else _C.hardtanh)(input, self.min_val, self.max_val)
 
     def extra_repr(self):
@@ -109,6 +130,8 @@ class ELU(Module):
         self.alpha, self.inplace = alpha, inplace
 
     def forward(self, input):
+        if F.elu is not _elu:
+            return F.elu(input, self.alpha, self.inplace)
         return (_C.elu_ if self.inplace else _C.elu)(input, self.alpha)
 
     def extra_repr(self):
@@ -119,6 +142,8 @@ class CELU(ELU):
     """x where positive, alpha (exp(x / alpha) - 1) elsewhere."""
 
     def forward(self, input):
+        if F.celu is not _celu:
+            return F.celu(input, self.alpha, self.inplace)
         return (_C.celu_ if self.inplace else _C.celu)(input, self.alpha)
 
 
@@ -132,6 +157,8 @@ class LeakyReLU(Module):
         self.negative_slope, self.inplace = negative_slope, inplace
 
     def forward(self, input):
+        if F.leaky_relu is not _leaky_relu:
+            return F.leaky_relu(input, self.negative_slope, self.inplace)
         return (_C.leaky_relu_ if self.inplace else _C.leaky_relu)(input, self.negative_slope)
 
     def extra_repr(self):
@@ -148,6 +175,8 @@ class RReLU(Module):
         self.lower, self.upper, self.inplace = lower, upper, inplace
 
     def forward(self, input):
+        if F.rrelu is not _rrelu:
+            return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
         return (_C.rrelu_ if self.inplace else _C.rrelu)(input, self.lower, self.upper, self.training)
 
     def extra_repr(self):
@@ -164,6 +193,8 @@ class Threshold(Module):
         self.threshold, self.value, self.inplace = threshold, value, inplace
 
     def forward(self, input):
+        if F.threshold is not _threshold:
+            return F.threshold(input, self.threshold, self.value, self.inplace)
         return (_C.threshold_ if self.inplace else _C.threshold)(input, self.threshold, self.value)
 
     def extra_repr(self):
@@ -185,7 +216,7 @@ class PReLU(Module):
         init.constant_(self.weight, self.init)
 
     def forward(self, input):
-        return _C.prelu(input, self.weight)
+        return F.prelu(input, self.weight)
 
     def extra_repr(self):
         return f"num_parameters={self.num_parameters}"
@@ -201,7 +232,7 @@ class Softplus(Module):
         self.beta, self.threshold = beta, threshold
 
     def forward(self, input):
-        return _C.softplus(input, self.beta, self.threshold)
+        return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self):
         return f"beta={self.beta}, threshold={self.threshold}"
@@ -217,7 +248,7 @@ class Hardshrink(Module):
         self.lambd = lambd
 
     def forward(self, input):
-        return _C.hardshrink(input, self.lambd)
+        return F.hardshrink(input, self.lambd)
 
     def extra_repr(self):
         return f"{self.lambd}"
@@ -227,7 +258,7 @@ class Softshrink(Hardshrink):
     """x, nearer to 0 by lambd."""
 
     def forward(self, input):
-        return _C.softshrink(input, self.lambd)
+        return F.softshrink(input, self.lambd)
 
 
 class GELU(Module):
@@ -240,7 +271,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input):
-        return _C.gelu(input, self.approximate)
+        return F.gelu(input, self.approximate)
 
     def extra_repr(self):
         return f"approximate={self.approximate!r}"
@@ -274,21 +305,21 @@ class Tanh(Module):
 
 class LogSigmoid(Module):
     def forward(self, input):
-        return _C.log_sigmoid(input)
+        return F.logsigmoid(input)
 
 
 class Softsign(Module):
     """x / (1 + |x|)."""
 
     def forward(self, input):
-        return _C.softsign(input)
+        return _C.softsign(input) if F.softsign is _softsign else F.softsign(input)
 
 
 class Tanhshrink(Module):
     """x - tanh(x)."""
 
     def forward(self, input):
-        return _C.tanhshrink(input)
+        return _C.tanhshrink(input) if F.tanhshrink is _tanhshrink else F.tanhshrink(input)
 
 
 class Softmax(Module):

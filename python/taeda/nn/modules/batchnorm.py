@@ -7,6 +7,8 @@ from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
 
+_batch_norm = F.batch_norm  # another, if a program puts one there, is called
+
 
 class _NormBase(Module):
     """Scale, shift and running statistics of each channel."""
@@ -84,9 +86,12 @@ class _BatchNorm(_NormBase):
         factor = 0.0 if factor is None else factor
         if not training and self.running_mean is None and self.running_var is None:
             return F.batch_norm(input, None, None, self.weight, self.bias, True, factor, self.eps)
+        tracked = not training or self.track_running_stats
+        if F.batch_norm is not _batch_norm:
+            means, variances = (self.running_mean, self.running_var) if tracked else (None, None)
+            return F.batch_norm(input, means, variances, self.weight, self.bias, training, factor, self.eps)
         if training:
             F._check_statistics(input)
-        tracked = not training or self.track_running_stats
         return _C.batch_norm(input, self.weight, self.bias, self.running_mean if tracked else None,
                              self.running_var if tracked else None, training, factor, self.eps)
 

@@ -114,8 +114,8 @@ class Conv1d(_Conv):
 
     def _conv_forward(self, input, weight, bias):
         if self.padding_mode != "zeros":
-            return _C.conv1d(self._padded(input), weight, bias, self.stride, 0, self.dilation, self.groups)
-        return _C.conv1d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            return F.conv1d(self._padded(input), weight, bias, self.stride, 0, self.dilation, self.groups)
+        return F.conv1d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
 
 class Conv2d(_Conv):
@@ -128,8 +128,8 @@ class Conv2d(_Conv):
 
     def _conv_forward(self, input, weight, bias):
         if self.padding_mode != "zeros":
-            return _C.conv2d(self._padded(input), weight, bias, self.stride, 0, self.dilation, self.groups)
-        return _C.conv2d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            return F.conv2d(self._padded(input), weight, bias, self.stride, 0, self.dilation, self.groups)
+        return F.conv2d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
 
 class Conv3d(_Conv):
@@ -142,8 +142,8 @@ class Conv3d(_Conv):
 
     def _conv_forward(self, input, weight, bias):
         if self.padding_mode != "zeros":
-            return _C.conv3d(self._padded(input), weight, bias, self.stride, 0, self.dilation, self.groups)
-        return _C.conv3d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            return F.conv3d(self._padded(input), weight, bias, self.stride, 0, self.dilation, self.groups)
+        return F.conv3d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -160,8 +160,8 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input, output_size=None):
         """`output_size` chooses among the sizes that a strided convolution would map to the input's."""
         output_padding = self._output_padding(input, output_size) if output_size is not None else self.output_padding
-        return self._operation(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups,
-                               self.dilation)
+        operation = getattr(F, self._operation)
+        return operation(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
 
     def _output_padding(self, input, output_size, *args, **kwargs):
         dims = self._dims
@@ -184,19 +184,19 @@ class _ConvTransposeNd(_ConvNd):
 class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of a Conv1d with respect to its input, as a module."""
 
-    _operation = staticmethod(_C.conv_transpose1d)
+    _operation = "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """The gradient of a Conv2d with respect to its input, as a module."""
 
-    _dims, _operation = 2, staticmethod(_C.conv_transpose2d)
+    _dims, _operation = 2, "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of a Conv3d with respect to its input, as a module."""
 
-    _dims, _operation = 3, staticmethod(_C.conv_transpose3d)
+    _dims, _operation = 3, "conv_transpose3d"
 
 
 class _LazyConv(LazyModuleMixin):

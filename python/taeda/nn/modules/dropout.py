@@ -4,6 +4,8 @@ from ... import _C
 from .. import functional as F
 from .module import Module
 
+_dropout = F.dropout  # another, if a program puts one there, is called
+
 
 class _DropoutNd(Module):
     __constants__ = ["p", "inplace"]
@@ -22,6 +24,8 @@ class Dropout(_DropoutNd):
     """Zeroes elements with probability p and divides the others by 1 - p, in training (arXiv:1207.0580)."""
 
     def forward(self, input):
+        if F.dropout is not _dropout:
+            return F.dropout(input, self.p, self.training, self.inplace)
         return (_C.dropout_ if self.inplace else _C.dropout)(input, self.p, self.training)
 
 

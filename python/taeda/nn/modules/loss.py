@@ -5,6 +5,9 @@ from .. import functional as F
 from .._losses import _of_one_size, legacy_reduction
 from .module import Module
 
+# Others, if a program puts them there, are called.
+_mse_loss, _nll_loss, _cross_entropy, _ctc_loss = F.mse_loss, F.nll_loss, F.cross_entropy, F.ctc_loss
+
 
 class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
@@ -34,6 +37,8 @@ class MSELoss(_Loss):
 
     def forward(self, input, target):
         input, target = _of_one_size(input, target)
+        if F.mse_loss is not _mse_loss:
+            return F.mse_loss(input, target, reduction=self.reduction)
         return _C.mse_loss(input, target, self.reduction)
 
 
@@ -73,6 +78,8 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input, target):
+        if F.nll_loss is not _nll_loss:
+            return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
         return _C.nll_loss(input, target, self.weight, self.reduction, self.ignore_index)
 
 
@@ -90,6 +97,9 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def forward(self, input, target):
+        if F.cross_entropy is not _cross_entropy:
+            return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
+                                   label_smoothing=self.label_smoothing)
         return _C.cross_entropy(input, target, self.weight, self.reduction, self.ignore_index, self.label_smoothing)
 
 
@@ -281,4 +291,6 @@ class CTCLoss(_Loss):
         self.blank, self.zero_infinity = blank, zero_infinity
 
     def forward(self, log_probs, targets, input_lengths, target_lengths):
+        if F.ctc_loss is not _ctc_loss:
+            return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
         return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)

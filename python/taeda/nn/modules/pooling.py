@@ -5,6 +5,9 @@ from .. import functional as F
 from .module import Module
 from .utils import _pair, _single, _triple
 
+# Others, if a program puts them there, are called.
+_max_pool1d, _max_pool2d, _max_pool3d = F.max_pool1d, F.max_pool2d, F.max_pool3d
+
 
 class _MaxPoolNd(Module):
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
@@ -16,9 +19,10 @@ class _MaxPoolNd(Module):
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
-    def forward(self, input):
-        return (self._with_indices if self.return_indices else self._operation)(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
+    def _by(self, function, input):
+        """The pool by a function that a program put into nn.functional."""
+        return function(input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
+                        return_indices=self.return_indices)
 
     def extra_repr(self):
         return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
@@ -28,19 +32,31 @@ class _MaxPoolNd(Module):
 class MaxPool1d(_MaxPoolNd):
     """Largest elements of windows of [N, C, L] or [C, L]."""
 
-    _operation, _with_indices = staticmethod(_C.max_pool1d), staticmethod(_C.max_pool1d_with_indices)
+    def forward(self, input):
+        if F.max_pool1d is not _max_pool1d:
+            return self._by(F.max_pool1d, input)
+        return (_C.max_pool1d_with_indices if self.return_indices else _C.max_pool1d)(
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
 
 
 class MaxPool2d(_MaxPoolNd):
     """Largest elements of windows of [N, C, H, W] or [C, H, W]."""
 
-    _operation, _with_indices = staticmethod(_C.max_pool2d), staticmethod(_C.max_pool2d_with_indices)
+    def forward(self, input):
+        if F.max_pool2d is not _max_pool2d:
+            return self._by(F.max_pool2d, input)
+        return (_C.max_pool2d_with_indices if self.return_indices else _C.max_pool2d)(
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
 
 
 class MaxPool3d(_MaxPoolNd):
     """Largest elements of windows of [N, C, D, H, W] or [C, D, H, W]."""
 
-    _operation, _with_indices = staticmethod(_C.max_pool3d), staticmethod(_C.max_pool3d_with_indices)
+    def forward(self, input):
+        if F.max_pool3d is not _max_pool3d:
+            return self._by(F.max_pool3d, input)
+        return (_C.max_pool3d_with_indices if self.return_indices else _C.max_pool3d)(
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
 
 
 class _MaxUnpoolNd(Module):
@@ -51,7 +67,7 @@ class _MaxUnpoolNd(Module):
         self.padding = self._expand(padding)
 
     def forward(self, input, indices, output_size=None):
-        return self._operation(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return getattr(F, self._operation)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -60,19 +76,19 @@ class _MaxUnpoolNd(Module):
 class MaxUnpool1d(_MaxUnpoolNd):
     """The largest elements back at their places, zeros elsewhere."""
 
-    _expand, _operation = staticmethod(_single), staticmethod(F.max_unpool1d)
+    _expand, _operation = staticmethod(_single), "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
     """The largest elements back at their places, zeros elsewhere."""
 
-    _expand, _operation = staticmethod(_pair), staticmethod(F.max_unpool2d)
+    _expand, _operation = staticmethod(_pair), "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
     """The largest elements back at their places, zeros elsewhere."""
 
-    _expand, _operation = staticmethod(_triple), staticmethod(F.max_unpool3d)
+    _expand, _operation = staticmethod(_triple), "max_unpool3d"
 
 
 class _AvgPoolNd(Module):
@@ -93,14 +109,14 @@ class AvgPool1d(_AvgPoolNd):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input):
-        return _C.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
 class AvgPool2d(_AvgPoolNd):
     """Means of windows of [N, C, H, W] or [C, H, W]."""
 
     __constants__ = [*_AvgPoolNd.__constants__, "divisor_override"]
-    _operation = staticmethod(_C.avg_pool2d)
+    _operation = "avg_pool2d"
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
         super().__init__()
@@ -110,14 +126,14 @@ class AvgPool2d(_AvgPoolNd):
         self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
 
     def forward(self, input):
-        return self._operation(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
-                               self.divisor_override)
+        return getattr(F, self._operation)(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                                           self.count_include_pad, self.divisor_override)
 
 
 class AvgPool3d(AvgPool2d):
     """Means of windows of [N, C, D, H, W] or [C, D, H, W]."""
 
-    _operation = staticmethod(_C.avg_pool3d)
+    _operation = "avg_pool3d"
 
 
 class _FractionalMaxPoolNd(Module):
@@ -142,20 +158,20 @@ class _FractionalMaxPoolNd(Module):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input):
-        return self._operation(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
-                               _random_samples=self._random_samples)
+        return getattr(F, self._operation)(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+                                           _random_samples=self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
     """Largest elements of windows that begin at random places (Graham 2014, arXiv:1412.6071)."""
 
-    _dims, _expand, _operation = 2, staticmethod(_pair), staticmethod(F.fractional_max_pool2d)
+    _dims, _expand, _operation = 2, staticmethod(_pair), "fractional_max_pool2d"
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
     """Largest elements of windows that begin at random places (Graham 2014, arXiv:1412.6071)."""
 
-    _dims, _expand, _operation = 3, staticmethod(_triple), staticmethod(F.fractional_max_pool3d)
+    _dims, _expand, _operation = 3, staticmethod(_triple), "fractional_max_pool3d"
 
 
 class _LPPoolNd(Module):
@@ -166,7 +182,7 @@ class _LPPoolNd(Module):
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def forward(self, input):
-        return self._operation(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        return getattr(F, self._operation)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self):
         return (f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
@@ -176,19 +192,19 @@ class _LPPoolNd(Module):
 class LPPool1d(_LPPoolNd):
     """Norms of windows: (sum x^p)^(1/p)."""
 
-    _operation = staticmethod(F.lp_pool1d)
+    _operation = "lp_pool1d"
 
 
 class LPPool2d(_LPPoolNd):
     """Norms of windows: (sum x^p)^(1/p)."""
 
-    _operation = staticmethod(F.lp_pool2d)
+    _operation = "lp_pool2d"
 
 
 class LPPool3d(_LPPoolNd):
     """Norms of windows: (sum x^p)^(1/p)."""
 
-    _operation = staticmethod(F.lp_pool3d)
+    _operation = "lp_pool3d"
 
 
 class _AdaptiveAvgPoolNd(Module):
@@ -199,7 +215,7 @@ class _AdaptiveAvgPoolNd(Module):
         self.output_size = output_size
 
     def forward(self, input):
-        return self._operation(input, self.output_size)
+        return getattr(F, self._operation)(input, self.output_size)
 
     def extra_repr(self):
         return f"output_size={self.output_size}"
@@ -208,19 +224,19 @@ class _AdaptiveAvgPoolNd(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Means of as many windows as the result shall have elements."""
 
-    _operation = staticmethod(F.adaptive_avg_pool1d)
+    _operation = "adaptive_avg_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Means of as many windows as the result shall have elements; None keeps the input's size."""
 
-    _operation = staticmethod(F.adaptive_avg_pool2d)
+    _operation = "adaptive_avg_pool2d"
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Means of as many windows as the result shall have elements; None keeps the input's size."""
 
-    _operation = staticmethod(F.adaptive_avg_pool3d)
+    _operation = "adaptive_avg_pool3d"
 
 
 class _AdaptiveMaxPoolNd(_AdaptiveAvgPoolNd):
@@ -231,22 +247,22 @@ class _AdaptiveMaxPoolNd(_AdaptiveAvgPoolNd):
         self.return_indices = return_indices
 
     def forward(self, input):
-        return self._operation(input, self.output_size, self.return_indices)
+        return getattr(F, self._operation)(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Largest elements of as many windows as the result shall have elements."""
 
-    _operation = staticmethod(F.adaptive_max_pool1d)
+    _operation = "adaptive_max_pool1d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Largest elements of as many windows as the result shall have elements; None keeps the input's size."""
 
-    _operation = staticmethod(F.adaptive_max_pool2d)
+    _operation = "adaptive_max_pool2d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Largest elements of as many windows as the result shall have elements; None keeps the input's size."""
 
-    _operation = staticmethod(F.adaptive_max_pool3d)
+    _operation = "adaptive_max_pool3d"

@@ -6,6 +6,8 @@ from .. import init
 from ..parameter import Parameter
 from .module import Module
 
+_embedding = F.embedding  # another, if a program puts one there, is called
+
 
 class Embedding(Module):
     """Rows of a table at integers."""
@@ -40,7 +42,7 @@ class Embedding(Module):
             init.zeros_(self.weight.data[self.padding_idx])
 
     def forward(self, input):
-        if self.max_norm is None:
+        if self.max_norm is None and F.embedding is _embedding:
             return _C.embedding(self.weight, input, -1 if self.padding_idx is None else self.padding_idx,
                                 self.scale_grad_by_freq, self.sparse)
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq,

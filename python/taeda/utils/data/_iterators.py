@@ -283,7 +283,7 @@ class Processes(Iterator):
             left = None if deadline is None else max(0, (deadline - time.monotonic()) * 1000)
             ready = waiting_for.poll(left)
             if not ready and deadline is not None and time.monotonic() >= deadline:
-                self.shutdown()
+                self.shutdown(patience=0)  # it is what has not answered in time
                 raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
             readable = [fd for fd, events in ready if events & ~select.POLLOUT]
             for fd in sorted(readable, key=lambda fd: by_fd[fd].end.fileno() != fd):
@@ -314,8 +314,8 @@ class Processes(Iterator):
                      "multiprocessing. Rerunning with num_workers=0 may give better error trace.")
         raise RuntimeError(f"DataLoader worker (pid(s) {pid}) exited unexpectedly") from RuntimeError(cause)
 
-    def shutdown(self):
-        """Ends the workers; those that do not end by themselves are killed."""
+    def shutdown(self, patience=_END_SECONDS):
+        """Ends the workers; those that do not end by themselves in so many seconds are killed."""
         if not self._open or self._pid != os.getpid():
             return  # a child of fork has a copy, and the workers are not its own
         self._open = False
@@ -323,7 +323,7 @@ class Processes(Iterator):
         self._arrived.clear()
         for each in self._workers:
             each.hang_up()
-        deadline = time.monotonic() + _END_SECONDS
+        deadline = time.monotonic() + patience
         for each in self._workers:
             each.process.join(max(0, deadline - time.monotonic()))
             if each.process.is_alive():

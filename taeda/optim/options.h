@@ -1,0 +1,99 @@
+// What an optimizer is told of a group of parameters.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "taeda/base/arg.h"
+#include "taeda/optim/param_state.h"
+
+namespace taeda::inline v0_2::optim {
+
+/// Sees every number of an options struct by name and gives the value it shall have.
+using NumberVisitor = std::function<double(const char* name, double value)>;
+
+/// Declares an option as TAEDA_ARG does, and notes that a program names it.
+#define TAEDA_OPTION(T, name)                                                              \
+ public:                                                                                   \
+  auto name(const T& v)->decltype(*this) { return this->note(#name), name##_ = v, *this; } \
+  const T& name() const noexcept { return name##_; }                                       \
+  T& name() noexcept { return name##_; }                                                   \
+                                                                                           \
+ private:                                                                                  \
+  T name##_
+/// The constructors of options with a learning rate, and the rate that they have without one.
+#define TAEDA_LEARNING_RATE(Options, rate)   \
+  Options() = default;                       \
+  Options(double v) : lr_(v) { note("lr"); } \
+  TAEDA_OPTION(double, lr) = rate;           \
+                                             \
+ public:
+
+/// Hyper-parameters of a parameter group.
+class OptimizerOptions {
+ public:
+  virtual ~OptimizerOptions() = default;
+  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
+  /// Throws Error for options without a learning rate, as set_lr.
+  virtual double get_lr() const;
+  virtual void set_lr(double lr);
+  /// Throws ValueError for values that the optimizer cannot work with.
+  virtual void check() const {}
+  /// Replaces every number by what the visitor gives; used to save and load.
+  virtual void visit(const NumberVisitor&) {}
+  /// Momentum as the one-cycle schedule moves it: SGD's momentum, Adam's beta1. Without one:
+  /// nullptr.
+  virtual double* momentum_like() { return nullptr; }
+  /// Writes and reads the numbers by their names.
+  virtual void serialize(serialize::OutputArchive& archive) const;
+  virtual void serialize(serialize::InputArchive& archive);
+
+  /// Takes from an optimizer's options all that was not named here: neither set by name nor
+  /// different from what the class has of its own accord. All of it is named then.
+  void inherit(const OptimizerOptions& defaults);
+
+ protected:
+  void note(const char* option);
+  virtual std::unique_ptr<OptimizerOptions> stock() const { return nullptr; }
+
+ private:
+  bool is_named(std::string_view number) const;
+  std::vector<const char*> named_;
+  bool all_named_ = false;
+};
+
+/// Gives an options struct `clone` and, where it has a rate `lr`, `get_lr` and `set_lr`.
+template <class Derived>
+class OptimizerCloneableOptions : public OptimizerOptions {
+ public:
+  std::unique_ptr<OptimizerOptions> clone() const override {
+    return std::unique_ptr<OptimizerOptions>(new Derived(static_cast<const Derived&>(*this)));
+  }
+  double get_lr() const override {
+    if constexpr (requires(const Derived& d) { d.lr(); })
+      return static_cast<const Derived&>(*this).lr();
+    else
+      return OptimizerOptions::get_lr();
+  }
+  void set_lr(double lr) override {
+    if constexpr (requires(Derived & d) { d.lr(lr); })
+      static_cast<Derived&>(*this).lr(lr);
+    else
+      OptimizerOptions::set_lr(lr);
+  }
+
+ protected:
+  std::unique_ptr<OptimizerOptions> stock() const override {
+    if constexpr (std::is_default_constructible_v<Derived>)
+      return std::unique_ptr<OptimizerOptions>(new Derived());
+    else if constexpr (std::is_constructible_v<Derived, double>)
+      return std::unique_ptr<OptimizerOptions>(new Derived(0.0));
+    else
+      return OptimizerOptions::stock();
+  }
+};
+
+}  // namespace taeda::optim
