@@ -63,6 +63,13 @@ void add_state(PyObject* module) {
     if (second) return result_type(to_scalar(a.ptr()), tensor_of(b.ptr()));
     return result_type(to_scalar(a.ptr()), to_scalar(b.ptr()));
   });
+  m.def(
+      "_write_out",
+      [](Tensor out, const Tensor& made, bool sequence) {
+        detail::write_out(out, sequence ? detail::in_shape_of(out, made) : made);
+      },
+      py::arg("out"), py::arg("made"), py::arg("sequence") = false,
+      "`out` with the values of `made` and its sizes; with its own if `made` is numbers one after the other.");
   m.def("_set_float32_matmul_precision", &set_float32_matmul_precision);
   m.def("_get_float32_matmul_precision", &get_float32_matmul_precision);
   m.def("_set_printoptions", &print_options);

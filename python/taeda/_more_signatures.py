@@ -11,13 +11,12 @@ from . import _C
 _NUMBERS = (int, float, complex)
 
 
-def into(out, made):
-    """A result, written to `out` if there is one, which takes its sizes."""
+def into(out, made, sequence=False):
+    """A result, written to `out` if there is one, which takes its sizes; keeps its own for a sequence of as many numbers."""
     if out is None:
         return made
-    if out.shape != made.shape:
-        out.resize_(made.shape)
-    return out.copy_(made)
+    _C._write_out(out, made, sequence)
+    return out
 
 
 def _sorting(operation):
@@ -103,7 +102,7 @@ def _creating(name):
         made = getattr(_C, name)(*args, **options)
         from .autograd.modes import no_grad
         with no_grad():
-            return into(out, made)
+            return into(out, made, name in ("arange", "linspace", "logspace", "range"))
     return call
 
 

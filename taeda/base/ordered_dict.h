@@ -74,10 +74,17 @@ class OrderedDict {
   Iterator end() { return items_.end(); }
   ConstIterator begin() const { return items_.begin(); }
   ConstIterator end() const { return items_.end(); }
-  Item& front() { return items_.front(); }
-  const Item& front() const { return items_.front(); }
-  Item& back() { return items_.back(); }
-  const Item& back() const { return items_.back(); }
+  /// The first and the last item; throw IndexError if there is none.
+  Item& front() { return const_cast<Item&>(std::as_const(*this).front()); }
+  const Item& front() const {
+    TAEDA_CHECK_INDEX(!empty(), "front() of an empty OrderedDict");
+    return items_.front();
+  }
+  Item& back() { return const_cast<Item&>(std::as_const(*this).back()); }
+  const Item& back() const {
+    TAEDA_CHECK_INDEX(!empty(), "back() of an empty OrderedDict");
+    return items_.back();
+  }
   const std::string& description() const { return description_; }
   /// libtorch's name of it.
   const std::string& key_description() const { return description_; }

@@ -33,14 +33,17 @@ Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o
 
 /// start, start + step, ... before `end`. int64 if all three are integers, else the default dtype.
 /// Throws Error for a step of zero or one that leads away from `end`.
+/// [sequence]
 Tensor arange(const Scalar& end, const TensorOptions& options = {});
 Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options = {});
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               const TensorOptions& options = {});
 /// `steps` numbers from `start` to `end`, both included, at equal distances.
+/// [sequence]
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 const TensorOptions& options = {});
 /// base ** linspace(start, end, steps).
+/// [sequence]
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10,
                 const TensorOptions& options = {});
 /// Ones on the diagonal of an n x m (n x n) matrix.

@@ -62,6 +62,7 @@ struct BatchNormState {
 TensorVec fused_gradients(const BatchNormState& s, const Tensor& g, Needs needs) {
   const Tensor x = dense_form(s.input.unpack()),
                weight = s.weight.defined() ? s.weight.unpack() : Tensor();
+  if (x.numel() == 0) return {zeros_like(x), zeros_like(s.mean), zeros_like(s.mean)};
   const Tensor grad_weight = empty_like(s.mean), grad_bias = empty_like(s.mean);
   const Tensor grad_in =
       needs[0] ? make_tensor(Layout{x.sizes(), x.strides(), 0}, x.dtype(), x.device()) : Tensor();
@@ -131,6 +132,8 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
       batch_norm_slot(x.device().type(), out, s.mean, s.rstd, x, computing_form(weight, x),
                       computing_form(bias, x), training ? old_mean : Tensor(),
                       training ? old_var : Tensor(), training, momentum, eps);
+    else if (training)
+      s.mean.zero_(), s.rstd.zero_();  // of no examples: running statistics stay
     if (training) {
       detail::write_back(running_mean, old_mean);
       detail::write_back(running_var, old_var);

@@ -8,6 +8,7 @@ namespace taeda::inline v0_2 {
 
 /// start, start + step, ... up to and with `end`, of the default dtype unless the options have one;
 /// `arange` is without its end. Throws Error for a step of zero or one that leads away from `end`.
+/// [sequence]
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step,
              const TensorOptions& options = {});
 Tensor range(const Scalar& start, const Scalar& end, const TensorOptions& options = {});

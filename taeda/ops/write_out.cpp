@@ -37,6 +37,11 @@ void warn_of_resize(const Tensor& out, IntArrayRef size) {
 
 }  // namespace
 
+Tensor detail::in_shape_of(const Tensor& out, const Tensor& result) {
+  if (out.sizes() == result.sizes() || out.numel() != result.numel()) return result;
+  return result.view(out.sizes());
+}
+
 void detail::write_out(Tensor& out, const Tensor& result) {
   TAEDA_CHECK(out.device() == result.device(), "Expected out tensor to have device ",
               result.device().str(), ", but got ", out.device().str(), " instead");

@@ -18,6 +18,9 @@ void check_out(const char* name, std::initializer_list<Tensor> out, const Inputs
 /// cannot be cast to out's dtype.
 void write_out(Tensor& out, const Tensor& result);
 
+/// `result` in the shape of `out` if that has as many elements.
+Tensor in_shape_of(const Tensor& out, const Tensor& result);
+
 /// The result of `compute()`, which calls operation `name`, in `out`: written there by the kernel
 /// where that is possible (Note [Destinations] in ops/destination.h), else by `write_out`.
 template <class Compute>

@@ -181,5 +181,14 @@ TEST(Functional, IsAFunctionAmongModules) {
               ThrowsMessage<Error>(HasSubstr("Functional: expected a function, got an empty one")));
 }
 
+TEST(OrderedDict, AnEmptyOneHasNoFirstItem) {
+  const OrderedDict<std::string, int> none;
+  EXPECT_THROW(none.front(), IndexError);
+  EXPECT_THROW(none.back(), IndexError);
+  OrderedDict<std::string, int> two = {{"a", 1}, {"b", 2}};
+  EXPECT_EQ(two.front().key(), "a");
+  EXPECT_EQ(two.back().value(), 2);
+}
+
 }  // namespace
 }  // namespace taeda::nn

@@ -219,6 +219,22 @@ TEST(BatchNorm, UpdatesRunningStatistics) {
   EXPECT_GT(mean._version(), version);
 }
 
+TEST(BatchNorm, NoExamplesLeaveStatisticsAndGiveGradientsOfZero) {
+  for (const IntArrayRef sizes : {IntArrayRef({0, 2}), {0, 2, 3, 3}, {4, 2, 0, 3}}) {
+    const Tensor x = zeros(sizes, TensorOptions().requires_grad(true));
+    const Tensor weight = ones({2}, TensorOptions().requires_grad(true)),
+                 bias = zeros({2}, TensorOptions().requires_grad(true));
+    const Tensor mean = tensor({3.0, 4.0}), var = tensor({5.0, 6.0});
+    const Tensor y = batch_norm(x, weight, bias, mean, var, true, 0.1, 1e-5);
+    EXPECT_EQ(y.sizes(), sizes);
+    y.sum().backward();
+    EXPECT_EQ(x.grad().sizes(), sizes);
+    EXPECT_TRUE(weight.grad().equal(zeros({2})));
+    EXPECT_TRUE(bias.grad().equal(zeros({2})));
+    EXPECT_TRUE(mean.equal(tensor({3.0, 4.0})) && var.equal(tensor({5.0, 6.0})));
+  }
+}
+
 TEST(BatchNorm, ChannelsLastAgreesWithContiguous) {
   const Tensor x = wave({3, 5, 4, 4}).requires_grad_(),
                y = x.detach().contiguous(MemoryFormat::ChannelsLast).requires_grad_();

@@ -55,6 +55,28 @@ TEST(OutForms, OperationsThatMakeTensors) {
   EXPECT_EQ(hann_window_out(out, 4).sizes(), IntArrayRef({4}));
 }
 
+TEST(OutForms, SequencesTakeTheShapeOfAsManyElements) {
+  const Tensor whole = zeros({2, 3});
+  Tensor part = whole.narrow(1, 1, 2);
+  linspace_out(part, 0, 3, 4);
+  EXPECT_THAT(values<float>(whole), ElementsAre(0, 0, 1, 0, 2, 3));
+  arange_out(part, 4, 8);
+  EXPECT_THAT(values<float>(whole), ElementsAre(0, 4, 5, 0, 6, 7));
+  logspace_out(part, 0, 3, 4);
+  range_out(part, 1, 4);
+  EXPECT_THAT(values<float>(whole), ElementsAre(0, 1, 2, 0, 3, 4));
+}
+
+TEST(OutForms, AnOutputOfOtherSizesLeavesWhatLiesBesideIt) {
+  const Tensor whole = zeros({2, 3});
+  Tensor part = whole.narrow(1, 1, 2);
+  CaptureStderr();
+  ones_out(part, {5});
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("was resized"));
+  EXPECT_TRUE(part.equal(ones({5})));
+  EXPECT_TRUE(whole.equal(zeros({2, 3})));
+}
+
 TEST(OutForms, OperationsOnTensors) {
   Tensor out = empty({0}), indices = empty({0}, kLong);
   const Tensor x = arange(16.0).reshape({1, 1, 4, 4});

@@ -106,6 +106,7 @@ TAGS = {
     "method": MAYBE,       # a method, too; `own` if its body is written in a source
     "in-place": MAYBE,     # the method name_; a formula of kernels/pointwise, or `own`
     "out": NOTHING,        # the function name_out
+    "sequence": NOTHING,   # numbers one after the other, which `out` takes in its own shape if it has as many elements
     "also": WORDS,         # second names
     "autocast": WORDS,     # lower, float32 or promote; on host or accelerators alone
     "view": MAYBE,         # the result is a view; `maybe` if it can be a copy

@@ -175,7 +175,8 @@ def out_call(operation):
     results = out_names(operation)
     arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
                           for a in operation.arguments)
-    return f"self.{operation.name}({arguments})" if operation.only_method else f"{operation.qualified}({arguments})"
+    call = f"self.{operation.name}({arguments})" if operation.only_method else f"{operation.qualified}({arguments})"
+    return f"detail::in_shape_of({results[0]}, {call})" if "sequence" in operation.tags else call
 
 
 def out_inputs(operation):
