@@ -65,6 +65,15 @@ def test_wrong_arguments(program):
     assert "usage: torchrun" in torchrun(status=2)
 
 
+def test_what_no_launcher_can_do_is_refused(program):
+    for flags, text in [(["--nproc-per-node", "0"], "at least 1 process on this machine, got 0"),
+                        (["--nproc-per-node", "-3"], "at least 1 process on this machine, got -3"),
+                        (["--redirects", "1"], "--log-dir"), (["--nnodes", "2:1", "--master-addr", "::1"], "got 2:1"),
+                        (["--max-restarts", "-1"], "at least 0 restarts, got -1"), (["--node-rank", "5"], "from 0 to 0, got 5"),
+                        (["--rdzv-conf", "x"], "not 'x'"), (["--rdzv-endpoint", "a:65536"], "to 65535, got 65536")]:
+        assert text in torchrun(*flags, program, status=2)
+
+
 def test_flags():
     parse = run.get_args_parser().parse_args
     options = run.options_of(parse(["--nnodes=1:3", "--rdzv_endpoint", "[::1]:1234", "--rdzv-id", "job", "--node_rank", "2",

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -146,6 +147,29 @@ def test_spawn():
     assert len(context.pids()) == 2
     while not context.join():
         pass
+
+
+def look_at_errors(i, seen):
+    (folder,) = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("taeda-errors-")]
+    seen[0] = os.stat(os.path.join(tempfile.gettempdir(), folder)).st_mode & 0o777
+
+
+def plant(i):
+    """Leaves a pickle that would run code, as somebody who could write there would."""
+    (folder,) = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("taeda-errors-")]
+    with open(os.path.join(tempfile.gettempdir(), folder, "0.txt"), "wb") as file:
+        file.write(b"cos\nabort\n(tR.")
+    sys.exit(3)
+
+
+def test_how_a_process_failed_is_read_as_text_from_a_folder_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    seen = torch.zeros(1, dtype=torch.int64).share_memory_()
+    mp.start_processes(look_at_errors, (seen,), start_method="fork")
+    assert seen.item() == 0o700 and os.listdir(tmp_path) == []
+    with pytest.raises(mp.ProcessRaisedException, match="cos\nabort"):
+        mp.start_processes(plant, start_method="fork")
+    assert os.listdir(tmp_path) == []
 
 
 def test_nothing_is_left_after_a_kill():

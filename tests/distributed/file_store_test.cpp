@@ -143,6 +143,18 @@ TEST_F(FileStores, AnotherWorldSizeIsRefused) {
                 "process was told 3");
 }
 
+TEST_F(FileStores, AFileThatAnotherUserPlacedIsRefused) {
+  const std::string target = path_ + ".target";
+  fs::create_symlink(target, path_);
+  EXPECT_THAT(error_of([&] { FileStore(path_, 1); }), HasSubstr("the file is a symbolic link"));
+  EXPECT_FALSE(fs::exists(target));
+  fs::remove(path_);
+  std::ofstream(path_).close();
+  if (::chown(path_.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "only root can give files away";
+  EXPECT_THAT(error_of([&] { FileStore(path_, 1); }),
+              HasSubstr("the file belongs to user 65534, who could take part in the job"));
+}
+
 TEST_F(FileStores, WhatIsNoStoreStaysAsItIs) {
   std::ofstream(path_) << std::string(1000, 'x');
   EXPECT_THAT(error_of([&] { FileStore store(path_, 1); }),

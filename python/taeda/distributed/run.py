@@ -78,6 +78,13 @@ def determine_local_world_size(nproc_per_node):
     return devices if devices and nproc_per_node != "cpu" else os.cpu_count()
 
 
+def _port(text, flag):
+    port = int(text) if str(text).isdigit() else 0
+    if not 1 <= port <= 65535:
+        raise ValueError(f"{flag} must have a port from 1 to 65535, got {text}")
+    return port
+
+
 def _endpoint(args, most):
     """(host, port) where launchers meet; port 0 for one machine."""
     if args.standalone:
@@ -86,12 +93,14 @@ def _endpoint(args, most):
         return "127.0.0.1", 0
     if args.rdzv_endpoint:
         host, colon, port = args.rdzv_endpoint.rpartition(":")
-        return (host.strip("[]"), int(port)) if colon and port.isdigit() else (args.rdzv_endpoint.strip("[]"), 29400)
+        if not colon or port.endswith("]"):
+            return args.rdzv_endpoint.strip("[]"), 29400
+        return host.strip("[]"), _port(port, "--rdzv-endpoint")
     if args.master_addr is not None:
-        return args.master_addr, args.master_port
+        return args.master_addr, _port(args.master_port, "--master-port")
     if most > 1:
         raise ValueError("several machines need --rdzv-endpoint or --master-addr")
-    return "127.0.0.1", args.master_port if args.master_port != 29500 else 0
+    return "127.0.0.1", _port(args.master_port, "--master-port") if args.master_port != 29500 else 0
 
 
 def _timeouts(text):
@@ -99,8 +108,11 @@ def _timeouts(text):
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
         name = "join_timeout" if name == "timeout" else name
-        if name in out:
-            out[name] = int(value)
+        if name not in out:
+            raise ValueError(f"--rdzv-conf has {', '.join(out)}, not '{name}'")
+        if not value.isdigit() or int(value) < 1:
+            raise ValueError(f"--rdzv-conf must be name=seconds,name=seconds, got '{part}'")
+        out[name] = int(value)
     return out
 
 
@@ -124,7 +136,7 @@ def options_of(args):
     return dict(_timeouts(args.rdzv_conf), command=_command(args), host=host, port=port, name=socket.gethostname(),
                 job=f"job_{os.getpid()}_{time.time_ns() // 1000000}" if alone else args.rdzv_id,
                 min_nodes=least, max_nodes=most,
-                node_rank=args.node_rank if most > 1 else None, processes=determine_local_world_size(args.nproc_per_node),
+                node_rank=args.node_rank, processes=determine_local_world_size(args.nproc_per_node),
                 max_restarts=args.max_restarts, log_dir=args.log_dir, redirects=redirects, tee=tee,
                 local_addr=args.local_addr, shutdown_timeout=args.shutdown_timeout, monitor=args.monitor)
 

@@ -3,12 +3,13 @@
 import multiprocessing
 import multiprocessing.connection
 import os
-import pickle
+import shutil
 import signal
 import sys
 import tempfile
 import traceback
 import warnings
+import weakref
 
 ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"
 
@@ -68,17 +69,18 @@ def _wrap(fn, i, args, error_file):
     except KeyboardInterrupt:
         pass  # the process that started this one was interrupted, too
     except Exception:
-        with open(error_file, "wb") as file:
-            pickle.dump(traceback.format_exc(), file)
+        with open(error_file, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(traceback.format_exc())
         sys.exit(1)
 
 
 class ProcessContext:
-    """Processes that were started together."""
+    """Processes that were started together. `folder`, where there is one, is removed with the last of them."""
 
-    def __init__(self, processes, error_files):
+    def __init__(self, processes, error_files, folder=None):
         self.processes = processes
         self.error_files = error_files
+        self._remove_folder = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if folder else lambda: None
         self.sentinels = {process.sentinel: index for index, process in enumerate(processes)}
 
     def pids(self):
@@ -106,6 +108,8 @@ class ProcessContext:
                 failed = index
                 break
         if failed is None:
+            if not self.sentinels:
+                self._remove_folder()
             return not self.sentinels
         for process in self.processes:
             if process.is_alive():
@@ -120,15 +124,13 @@ class ProcessContext:
     def _raise(self, index):
         process, path = self.processes[index], self.error_files[index]
         try:
-            with open(path, "rb") as file:
-                text = pickle.load(file)
-        except (FileNotFoundError, EOFError):
-            text = None
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        except FileNotFoundError:
+            text = ""
         finally:
-            for each in self.error_files:
-                if os.path.exists(each):
-                    os.unlink(each)
-        if text is None:
+            self._remove_folder()
+        if not text:
             code = process.exitcode
             if code < 0:
                 try:
@@ -151,17 +153,15 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
     """Runs fn(i, *args) in processes i = 0 ... nprocs - 1. With `join` waits for them and raises what one of them failed
     by; else returns a ProcessContext."""
     context = multiprocessing.get_context(start_method)
-    processes, files = [], []
+    # A folder of mode 0700: nobody else can put a file where a process writes how it failed.
+    folder = tempfile.mkdtemp(prefix="taeda-errors-")
+    files = [os.path.join(folder, f"{i}.txt") for i in range(nprocs)]
+    started = ProcessContext([], files, folder)
     for i in range(nprocs):
-        # A name in a file that is not there yet: it says that the process wrote its error.
-        file = tempfile.NamedTemporaryFile(prefix="pytorch-errorfile-", suffix=".pickle", delete=False)
-        file.close()
-        os.unlink(file.name)
-        process = context.Process(target=_wrap, args=(fn, i, args, file.name), daemon=daemon)
+        process = context.Process(target=_wrap, args=(fn, i, args, files[i]), daemon=daemon)
         process.start()
-        processes.append(process)
-        files.append(file.name)
-    started = ProcessContext(processes, files)
+        started.processes.append(process)
+        started.sentinels[process.sentinel] = i
     if not join:
         return started
     while not started.join():

@@ -41,6 +41,27 @@ std::array<bool, 2> outputs_of(const std::string& text, char digit) {
   return {((digit - '0') & 1) != 0, ((digit - '0') & 2) != 0};
 }
 
+/// What no launcher can do, whoever parsed its flags.
+void check_options(const LaunchOptions& o) {
+  const AgentOptions& a = o.agents;
+  TAEDA_CHECK_VALUE(a.processes >= 1, "launch: expected at least 1 process on this machine, got ",
+                    a.processes);
+  TAEDA_CHECK_VALUE(a.min_nodes >= 1 && a.min_nodes <= a.max_nodes,
+                    "launch: expected a number of machines, or min:max, got ", a.min_nodes, ":",
+                    a.max_nodes);
+  const int64_t place = a.node_rank.value_or(0);
+  TAEDA_CHECK_VALUE(place >= 0 && place < a.max_nodes,
+                    "launch: expected a machine's place from 0 to ", a.max_nodes - 1, ", got ",
+                    place);
+  TAEDA_CHECK_VALUE(o.max_restarts >= 0, "launch: expected at least 0 restarts, got ",
+                    o.max_restarts);
+  const bool to_files = !o.redirects.some.empty() || !o.tee.some.empty() ||
+                        o.redirects.all != std::array<bool, 2>{} ||
+                        o.tee.all != std::array<bool, 2>{};
+  TAEDA_CHECK_VALUE(!to_files || !o.log_folder.empty(),
+                    "launch: outputs that go to files need a folder (--log-dir)");
+}
+
 /// The processes of one start on this machine.
 class Workers {
  public:
@@ -322,6 +343,9 @@ OutputChoice OutputChoice::parse(const std::string& text) {
   return out;
 }
 
-int launch(const LaunchOptions& options) { return Launcher(options).run(); }
+int launch(const LaunchOptions& options) {
+  check_options(options);
+  return Launcher(options).run();
+}
 
 }  // namespace taeda::inline v0_2::distributed::cluster

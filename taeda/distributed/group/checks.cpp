@@ -1,10 +1,22 @@
 #include "taeda/distributed/group/checks.h"
 
-#include <numeric>
+#include <functional>
+#include <utility>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::distributed {
+
+namespace {
+
+/// The first byte of a contiguous tensor and the one after its last.
+std::pair<const char*, const char*> bytes_of(const Tensor& t) {
+  const auto* begin = static_cast<const char*>(t.data_ptr());
+  return {begin, begin + t.numel() * static_cast<int64_t>(element_size(t.dtype()))};
+}
+
+}  // namespace
 
 void check_rank(const char* op, int rank, int size) {
   TAEDA_CHECK_VALUE(rank >= 0 && rank < size, op, ": expected a rank from 0 to ", size - 1,
@@ -48,6 +60,21 @@ void check_lengths(const char* op, const std::vector<Tensor>& outputs,
   }
 }
 
+bool is_times(int64_t whole, int64_t part, int n) { return whole % n == 0 && whole / n == part; }
+
+bool share_memory(const Tensor& a, const Tensor& b) {
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  const std::less<const char*> before;
+  const auto [a_begin, a_end] = bytes_of(a);
+  const auto [b_begin, b_end] = bytes_of(b);
+  return before(a_begin, b_end) && before(b_begin, a_end);
+}
+
+bool is_part(const Tensor& part, const Tensor& whole, int n) {
+  const auto [begin, end] = bytes_of(part);
+  return begin == bytes_of(whole).first + n * (end - begin);
+}
+
 std::vector<int64_t> split_counts(const char* op, const char* side, const Tensor& t,
                                   std::vector<int64_t> splits, int size) {
   TAEDA_CHECK_VALUE(t.dim() > 0, op, ": expected an ", side, " with dimensions, got a scalar");
@@ -63,14 +90,19 @@ std::vector<int64_t> split_counts(const char* op, const char* side, const Tensor
                     ": Number of tensor splits not "
                     "equal to group size: ",
                     side, " has ", splits.size(), " for ", size, " ranks");
-  const int64_t sum = std::accumulate(splits.begin(), splits.end(), int64_t{0});
-  TAEDA_CHECK_VALUE(sum == rows, op, ": Split sizes doesn't match total dim 0 size: those of ",
-                    side, " add up to ", sum, ", it has ", rows, " rows");
-  const int64_t row = rows == 0 ? 0 : t.numel() / rows;
-  for (int64_t& n : splits) {
+  CheckedInt sum = 0;
+  for (const int64_t n : splits) {
     TAEDA_CHECK_VALUE(n >= 0, op, ": expected split sizes of at least 0, got ", n);
-    n *= row;
+    sum = sum + n;
   }
+  TAEDA_CHECK_VALUE(sum.representable(), op,
+                    ": Split sizes doesn't match total dim 0 size: those of ", side,
+                    " add up to more than 64 bits hold, it has ", rows, " rows");
+  const int64_t total = sum.value(op);
+  TAEDA_CHECK_VALUE(total == rows, op, ": Split sizes doesn't match total dim 0 size: those of ",
+                    side, " add up to ", total, ", it has ", rows, " rows");
+  const int64_t row = rows == 0 ? 0 : t.numel() / rows;
+  for (int64_t& n : splits) n *= row;  // no more than t.numel()
   return splits;
 }
 

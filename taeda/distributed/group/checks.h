@@ -23,6 +23,12 @@ void check_root_list(const char* op, const char* name, const char* root_name,
 /// One tensor for each rank in both lists, of one dtype and device.
 void check_lengths(const char* op, const std::vector<Tensor>& outputs,
                    const std::vector<Tensor>& inputs, int size);
+/// Whether `whole` elements are `n` times `part`.
+bool is_times(int64_t whole, int64_t part, int n);
+/// Whether two contiguous tensors have bytes in common.
+bool share_memory(const Tensor& a, const Tensor& b);
+/// Whether `part` is the `n`-th part of its size of `whole`'s memory; both are contiguous.
+bool is_part(const Tensor& part, const Tensor& whole, int n);
 /// How many elements of `t` each rank gets or gives, of how many rows each; equal parts for none.
 std::vector<int64_t> split_counts(const char* op, const char* side, const Tensor& t,
                                   std::vector<int64_t> splits, int size);
@@ -33,4 +39,4 @@ void compare_counts(Communicator& communicator, const Call& call, const Fingerpr
                     const std::vector<int>& ranks, const std::vector<int64_t>& input_counts,
                     const std::vector<int64_t>& output_counts);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

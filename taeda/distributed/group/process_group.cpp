@@ -53,6 +53,24 @@ std::shared_ptr<Staging> ProcessGroup::stage(std::vector<Tensor> tensors, Use us
                                    stays ? Staging::Place::Device : Staging::Place::Host, apart);
 }
 
+/// Engines write outputs while they read inputs, so an input in the output's memory is copied
+/// first. Lists are copied in any case. An engine that queues on a device takes its own rank's part
+/// as it is; `in_place` says which side is the part.
+std::shared_ptr<Staging> ProcessGroup::stage_input(const std::vector<Tensor>& inputs,
+                                                   const std::vector<Tensor>& outputs,
+                                                   InPlace in_place) const {
+  const auto is_own_memory = [&](const std::vector<Tensor>& list) {
+    return list.size() == 1 && list[0].is_contiguous() &&
+           (list[0].is_cpu() || core_->queues_on(list[0].device()));
+  };
+  if (!is_own_memory(inputs) || !is_own_memory(outputs)) return stage(inputs, Use::In);
+  const Tensor &in = inputs[0], &out = outputs[0];
+  const bool own_part =
+      core_->queues_on(in.device()) && ((in_place == InPlace::Input && is_part(in, out, rank_)) ||
+                                        (in_place == InPlace::Output && is_part(out, in, rank_)));
+  return stage(inputs, Use::In, !own_part && share_memory(in, out));
+}
+
 ProcessGroup::ProcessGroup(std::string name) : name_(std::move(name)) {}
 
 ProcessGroup::ProcessGroup(std::string backend, std::shared_ptr<GroupCore> core)
@@ -137,7 +155,7 @@ WorkPtr ProcessGroup::reduce(const Tensor& data, int root, ReduceOp op, CallOpti
 
 WorkPtr ProcessGroup::all_gather_parts(const char* op, const std::vector<Tensor>& outputs,
                                        const Tensor& input, const CallOptions& options) {
-  const auto in = stage({input}, Use::In), out = stage(outputs, Use::Out);
+  const auto in = stage_input({input}, outputs, InPlace::Input), out = stage(outputs, Use::Out);
   return core_->start(what(op, input, options), input.device(), options.async, outputs,
                       [=](Communicator& c, const Call& id, Work& work) {
                         c.all_gather(id, in->elements(), out->elements());
@@ -156,7 +174,7 @@ WorkPtr ProcessGroup::all_gather_into_tensor(const Tensor& output, const Tensor&
                                              CallOptions options) {
   const Fingerprint call = what("all_gather_into_tensor", input, options);
   check_alike(call.op, output, input);
-  TAEDA_CHECK_VALUE(output.numel() == input.numel() * size(), call.op,
+  TAEDA_CHECK_VALUE(is_times(output.numel(), input.numel(), size()), call.op,
                     ": output tensor size must be equal to world_size times input tensor size, "
                     "got ",
                     output.numel(), " and ", size(), " times ", input.numel());
@@ -169,7 +187,7 @@ WorkPtr ProcessGroup::gather(const std::vector<Tensor>& outputs, const Tensor& i
   check_rank(call.op, root, size());
   check_root_list(call.op, "gather_list", "destination", outputs, rank_ == root, size(), input);
   call.peer = world_rank(root);
-  const auto in = stage({input}, Use::In);
+  const auto in = stage_input({input}, outputs);
   const auto out = rank_ == root ? stage(outputs, Use::Out) : nullptr;
   return core_->start(std::move(call), input.device(), options.async, outputs,
                       [=](Communicator& c, const Call& id, Work& work) {
@@ -184,7 +202,7 @@ WorkPtr ProcessGroup::scatter(const Tensor& output, const std::vector<Tensor>& i
   check_rank(call.op, root, size());
   check_root_list(call.op, "scatter_list", "source", inputs, rank_ == root, size(), output);
   call.peer = world_rank(root);
-  const auto in = rank_ == root ? stage(inputs, Use::In) : nullptr;
+  const auto in = rank_ == root ? stage_input(inputs, {output}) : nullptr;
   const auto out = stage({output}, Use::Out);
   return core_->start(std::move(call), output.device(), options.async, {output},
                       [=](Communicator& c, const Call& id, Work& work) {
@@ -199,7 +217,8 @@ WorkPtr ProcessGroup::reduce_scatter_parts(const char* op, const Tensor& output,
   check_reducible(op, how, output.dtype());
   Fingerprint call = what(op, output, options);
   call.reduce = how.kind;
-  const auto in = stage(inputs, Use::In, how.kind == ReduceOp::PREMUL_SUM);
+  const auto in = how.kind == ReduceOp::PREMUL_SUM ? stage(inputs, Use::In, true)
+                                                   : stage_input(inputs, {output}, InPlace::Output);
   const auto out = stage({output}, Use::Out);
   return core_->start(std::move(call), output.device(), options.async, {output},
                       [=, n = size()](Communicator& c, const Call& id, Work& work) {
@@ -223,7 +242,7 @@ WorkPtr ProcessGroup::reduce_scatter_tensor(const Tensor& output, const Tensor& 
                                             CallOptions options) {
   const Fingerprint call = what("reduce_scatter_tensor", output, options);
   check_alike(call.op, output, input);
-  TAEDA_CHECK_VALUE(input.numel() == output.numel() * size(), call.op,
+  TAEDA_CHECK_VALUE(is_times(input.numel(), output.numel(), size()), call.op,
                     ": input tensor must be the same size as output size times world size, got ",
                     input.numel(), " and ", size(), " times ", output.numel());
   return reduce_scatter_parts(call.op, output, {input}, op, options);
@@ -259,7 +278,7 @@ WorkPtr ProcessGroup::exchange(Fingerprint call, const std::vector<Tensor>& outp
                                std::vector<int64_t> output_counts,
                                const std::vector<Tensor>& inputs, std::vector<int64_t> input_counts,
                                bool async) {
-  const auto in = stage(inputs, Use::In), out = stage(outputs, Use::Out);
+  const auto in = stage_input(inputs, outputs), out = stage(outputs, Use::Out);
   const bool compare = call.ragged;
   return core_->start(std::move(call), inputs[0].device(), async, outputs,
                       [=, ranks = ranks_](Communicator& c, const Call& id, Work& work) {

@@ -111,6 +111,10 @@ class ProcessGroup {
 
   std::shared_ptr<Staging> stage(std::vector<Tensor> tensors, Staging::Use use,
                                  bool apart = false) const;
+  enum class InPlace : uint8_t { Neither, Input, Output };
+  std::shared_ptr<Staging> stage_input(const std::vector<Tensor>& inputs,
+                                       const std::vector<Tensor>& outputs,
+                                       InPlace in_place = InPlace::Neither) const;
   Fingerprint what(const char* op, const Tensor& t, const CallOptions& options) const;
   WorkPtr reduce_scatter_parts(const char* op, const Tensor& output,
                                const std::vector<Tensor>& inputs, ReduceOp how,

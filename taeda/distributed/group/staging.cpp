@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "taeda/base/checked_int.h"
 #include "taeda/distributed/group/work.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
@@ -52,8 +53,10 @@ Staging::Staging(std::vector<Tensor> tensors, Use use, Place place, bool apart)
     if (stays_) called_.record(current_stream(device));
     return;
   }
-  int64_t count = 0;
-  for (const Tensor& t : tensors_) count += t.numel();
+  CheckedInt sum = 0;
+  for (const Tensor& t : tensors_) sum = sum + t.numel();
+  const int64_t count = (sum * element_size(first.dtype())).value("collective") /
+                        static_cast<int64_t>(element_size(first.dtype()));
   flat_ = contiguous_memory(count, first.dtype(), device, stays_);
   if (use_ != Use::Out) copy_parts(false);
   if (stays_ || (!device.is_cpu() && use_ != Use::In)) called_.record(current_stream(device));

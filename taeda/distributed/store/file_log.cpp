@@ -114,8 +114,16 @@ void FileLog::open_locked(std::chrono::milliseconds timeout) {
 }
 
 void FileLog::open_file() {
-  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file_ < 0 && errno == ELOOP)
+    fail("open", "the file is a symbolic link, which could be another user's");
   if (file_ < 0) fail_with_errno("open", "cannot open the file");
+  struct stat info = {};
+  if (::fstat(file_, &info) != 0) fail_with_errno("open", "cannot tell the file's owner");
+  if (info.st_uid != ::geteuid() && info.st_uid != 0)
+    fail("open", "the file belongs to user " + std::to_string(info.st_uid) +
+                     ", who could take part in the job; this process is user " +
+                     std::to_string(::geteuid()) + "'s");
 }
 
 void FileLog::lock(const char* operation, Clock::time_point deadline) {
@@ -208,8 +216,7 @@ void FileLog::write_header(const Header& header, const char* operation) {
 void FileLog::read_new_records(const char* operation) {
   struct stat info;
   if (::fstat(file_, &info) != 0) fail_with_errno(operation, "cannot tell the file's size");
-  if (info.st_nlink == 0)
-    fail(operation, "the file was removed while this process used it");
+  if (info.st_nlink == 0) fail(operation, "the file was removed while this process used it");
   const Header header = read_header(operation);
   if (header.end < position_ || header.end > static_cast<uint64_t>(info.st_size))
     fail(operation, "the file was changed by something other than a FileStore");
@@ -284,4 +291,4 @@ void FileLog::Access::erase(const std::string& key) {
   log_.values_.erase(key);
 }
 
-}  // namespace taeda::distributed::detail
+}  // namespace taeda::inline v0_2::distributed::detail

@@ -343,6 +343,45 @@ TEST(Collectives, UnevenSplitsOfAllToAllSingle) {
   });
 }
 
+// Engines write the output while they read the input.
+TEST(Collectives, AnInputInTheOutputsMemoryIsReadFirst) {
+  run_ranks(2, [](ProcessGroup& g) {
+    const int me = g.rank();
+    const Tensor both = arange(4) + 10 * me;
+    g.all_to_all_single(both, both, {}, {}, {});
+    EXPECT_TRUE(both.equal(stack({arange(2), arange(2) + 10}).view({4}) + 2 * me)) << both;
+    for (const int64_t at : {0, 1, 2}) {  // one half, across both, the other
+      const Tensor all = zeros_like(both), part = all.narrow(0, at, 2);
+      part.copy_(arange(2) + 10 * me);
+      g.all_gather_into_tensor(all, part, {});
+      EXPECT_TRUE(all.equal(stack({arange(2), arange(2) + 10}).view({4}))) << at << all;
+      const Tensor in = arange(4) * (me + 1), out = in.narrow(0, at, 2);
+      g.reduce_scatter_tensor(out, in, ReduceOp::SUM, {});
+      EXPECT_TRUE(out.equal((arange(2) + 2 * me) * 3)) << at << out;
+    }
+  });
+}
+
+TEST(Collectives, SizesWhoseSumWrapsAroundAreRefused) {
+  run_ranks(4, [](ProcessGroup& g) {
+    const Tensor x = ones({3}), none = zeros({0});
+    const std::vector<int64_t> wraps = {INT64_MAX, INT64_MAX, 5, 0};  // 3, in 64 bits
+    for (const auto& [out, in] : {std::pair{wraps, std::vector<int64_t>{3, 0, 0, 0}},
+                                  std::pair{std::vector<int64_t>{3, 0, 0, 0}, wraps}})
+      EXPECT_THAT(error_of([&, &o = out, &i = in] { g.all_to_all_single(x, x.clone(), o, i, {}); }),
+                  HasSubstr("add up to more than 64 bits hold, it has 3 rows"));
+    const Tensor huge = ones({1}).expand({int64_t{1} << 62});  // four of them: 0, in 64 bits
+    EXPECT_THAT(error_of([&] { g.all_gather_into_tensor(none, huge, {}); }),
+                HasSubstr("must be equal to world_size times input tensor size, got 0"));
+    EXPECT_THAT(error_of([&] { g.reduce_scatter_tensor(huge, none, ReduceOp::SUM, {}); }),
+                HasSubstr("same size as output size times world size, got 0"));
+    EXPECT_THAT(error_of([&] {
+                  g.all_gather({huge, huge, huge, huge}, huge, {});
+                }),
+                HasSubstr("overflow in the calculation of sizes"));
+  });
+}
+
 TEST(Collectives, ASimulatedDeviceIsReadAndWrittenInTheOrderOfItsStream) {
   run_ranks(2, [](ProcessGroup& g) {
     const Device device(kSim, g.rank() % sim::device_count());
