@@ -2,6 +2,7 @@
 
 #include "bindings.h"
 #include "signature_error.h"
+#include "taeda/ops/write_out.h"
 #include "taeda/taeda.h"
 
 namespace taeda::python {

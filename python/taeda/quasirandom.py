@@ -3,6 +3,7 @@
 import os
 
 from . import _C
+from ._more_signatures import into
 from .autograd.modes import no_grad
 
 _BITS = 30
@@ -125,7 +126,7 @@ class SobolEngine:
             if n:
                 self.quasi = points[-1].clone()
             self.num_generated += n
-            return result if out is None else out.resize_as_(result).copy_(result)
+            return into(out, result)
 
     def draw_base2(self, m, out=None, dtype=None):
         """The next 2^m points; ValueError unless the points so far are a power of two then."""

@@ -32,4 +32,10 @@ inline Fill fill_with(const Scalar& value, ScalarType dtype) {
   return Fill{value};
 }
 
+/// `result` in memory of its own where it would be a view of `input`: for operations that promise a
+/// new tensor, and that move nothing for some arguments.
+inline Tensor apart_from(const Tensor& result, const Tensor& input) {
+  return result.is_alias_of(input) ? result.clone() : result;
+}
+
 }  // namespace taeda::inline v0_2::detail

@@ -9,6 +9,7 @@
 #include "taeda/ops/assign.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/create_common.h"
 #include "taeda/ops/fused_backward.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
@@ -469,7 +470,8 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   const int64_t channels = self.size(1);
   TAEDA_CHECK(channels % groups == 0, "Number of channels must be divisible by groups. Got ",
               channels, " channels and ", groups, " groups.");
-  return self.unflatten(1, {groups, channels / groups}).transpose(1, 2).flatten(1, 2);
+  const Tensor out = self.unflatten(1, {groups, channels / groups}).transpose(1, 2).flatten(1, 2);
+  return detail::apart_from(out, self);
 }
 
 // ---- in place ----

@@ -147,7 +147,7 @@ std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, IntArrayRef
                     "torch.gradient expected each element of spacing to have one dimension, of the "
                     "size of the dimension that it is for (",
                     f.size(along), "), but got ", spacing[i].sizes());
-        return uneven_slopes(f, along, spacing[i].to(f.dtype()), edge_order);
+        return uneven_slopes(f, along, spacing[i], edge_order);
       });
 }
 std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, OptionalDim dim,

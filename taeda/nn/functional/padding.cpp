@@ -74,7 +74,7 @@ void for_each_border(const Tensor& out, IntArrayRef pad, IntArrayRef sizes, F&& 
 Tensor pad_constant(const Tensor& input, IntArrayRef pad, double value) {
   const Tensor x = cropped(input, pad);
   const bool pads = std::any_of(pad.begin(), pad.end(), [](int64_t n) { return n > 0; });
-  if (!pads) return x;
+  if (!pads) return x.clone();
   Tensor out;
   {
     const NoGradGuard guard;

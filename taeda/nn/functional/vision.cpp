@@ -4,6 +4,7 @@
 #include "taeda/nn/functional/padding.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/create_common.h"
 #include "taeda/ops/grid_sample.h"
 #include "taeda/ops/join.h"
 
@@ -34,9 +35,10 @@ Tensor pixel_shuffle(const Tensor& input, int64_t upscale_factor) {
               "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
               "of upscale_factor, but input.size(-3)=",
               channels, " is not divisible by ", square);
-  return permute_tail(input.unflatten(-3, {channels / square, r, r}), {0, 3, 1, 4, 2})
-      .flatten(-2, -1)
-      .flatten(-3, -2);
+  const Tensor out = permute_tail(input.unflatten(-3, {channels / square, r, r}), {0, 3, 1, 4, 2})
+                         .flatten(-2, -1)
+                         .flatten(-3, -2);
+  return taeda::detail::apart_from(out, input);
 }
 
 Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor) {
@@ -54,9 +56,11 @@ Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor) {
               "pixel_unshuffle expects width to be divisible by downscale_factor, but "
               "input.size(-1)=",
               width, " is not divisible by ", r);
-  return permute_tail(input.unflatten(-1, {width / r, r}).unflatten(-3, {height / r, r}),
-                      {0, 2, 4, 1, 3})
-      .flatten(-5, -3);
+  const Tensor out = permute_tail(
+                         input.unflatten(-1, {width / r, r}).unflatten(-3, {height / r, r}),
+                         {0, 2, 4, 1, 3})
+                         .flatten(-5, -3);
+  return taeda::detail::apart_from(out, input);
 }
 
 namespace {
