@@ -161,3 +161,67 @@ def test_wrong_arguments_of_transforms():
         torch.func.grad(lambda x: x * 1)(1.0)
     with pytest.raises(RuntimeError, match="should be a tuple"):
         torch.func.grad(lambda x: x * 1, has_aux=True)(one)
+
+
+# vmap
+
+
+def test_keyword_arguments_are_every_sample_s(x):
+    assert torch.equal(torch.func.vmap(lambda a, s=None: a * s.sum())(x, s=torch.arange(5.0)), x * 10)
+    assert torch.func.vmap(lambda a, s=None: s)(x, s=torch.ones(2)).shape == (3, 2)
+
+
+DRAWS = {"randn": lambda a: torch.randn(2) + a[:2], "like": torch.randn_like, "dropout": lambda a: nn.functional.dropout(a),
+         "in place": lambda a: a.clone().normal_(), "bernoulli": lambda a: torch.bernoulli(a * 0 + 0.5),
+         "permutation": lambda a: torch.randperm(4) + a, "multinomial": lambda a: torch.multinomial(a.abs() + 1, 2) + a[:2],
+         "own generator": lambda a: torch.randn(4, generator=torch.Generator().manual_seed(1)) + a}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_random_numbers_are_refused_unless_they_are_asked_for(x, name):
+    before = torch.get_rng_state()
+    with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
+        torch.func.vmap(DRAWS[name])(x)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.randn(2)  # outside nothing is refused, and within nothing that draws nothing
+    assert torch.func.vmap(lambda a: nn.functional.dropout(a, training=False))(x).equal(x)
+    same = torch.func.vmap(lambda a: DRAWS[name](a * 0), randomness="same")(x)
+    assert torch.equal(same[0], same[1]) and torch.equal(same[0], same[2])
+
+
+def test_random_numbers_of_samples(x):
+    torch.manual_seed(0)
+    expected = torch.randn(3, 2)
+    for kind, numbers in (("different", expected), ("same", expected[:1].expand(3, 2))):
+        torch.manual_seed(0)
+        assert torch.equal(torch.func.vmap(lambda a: torch.randn(2), randomness=kind)(x), numbers)
+        assert not torch.equal(*torch.func.vmap(lambda a: (torch.rand(1), torch.rand(1)), randomness=kind)(x))
+    with pytest.raises(RuntimeError, match="Only allowed values for randomness"):
+        torch.func.vmap(torch.sin, randomness="some")(x)
+
+
+def test_tensors_that_are_not_mapped_may_not_change(x):
+    shared, total = torch.zeros(4), torch.zeros(4)
+    with pytest.raises(RuntimeError, match="in place that is not mapped"):
+        torch.func.vmap(lambda a, b: b.add_(a), in_dims=(0, None))(x, shared)
+    with pytest.raises(RuntimeError, match="in place that is not mapped"):
+        torch.func.vmap(lambda a: total.copy_(a))(x)
+    assert torch.equal(torch.func.vmap(lambda a: a.clone().add_(1))(x), x + 1)
+    y = x.clone()
+    torch.func.vmap(lambda a: a.add_(1))(y)
+    assert torch.equal(y, x + 1)
+
+
+def test_dimensions_that_fit_nothing(x):
+    vmap = torch.func.vmap
+    for words, wrong in (("expected `in_dims` to be int", lambda: vmap(torch.sin, in_dims=[0])(x)),
+                         ("got no inputs", lambda: vmap(torch.sin)()),
+                         ("not compatible with the structure of `inputs`", lambda: vmap(torch.sin, in_dims=(0, 0))(x)),
+                         ("We cannot vmap over non-Tensor arguments", lambda: vmap(torch.mul)(x, 2)),
+                         ("chunk_size should be None or greater", lambda: vmap(torch.sin, chunk_size=0)(x)),
+                         ("must only return Tensors, got type <class 'int'>", lambda: vmap(lambda a: 3)(x)),
+                         ("not compatible with the structure of `outputs`", lambda: vmap(torch.sin, out_dims=(0, 0))(x)),
+                         ("can not return a BatchedTensor when out_dim is None", lambda: vmap(torch.sin, out_dims=None)(x))):
+        with pytest.raises(ValueError, match=words):
+            wrong()
+    assert vmap(lambda a: x, out_dims=None)(x) is x and vmap(lambda a: a * 2)(torch.zeros(0, 2)).shape == (0, 2)
