@@ -98,3 +98,39 @@ def test_marking_a_tensor_counts_as_a_change():
         Doubled.apply(p * 1, None)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used"):
         Doubled.apply(p.clone().detach().requires_grad_(), False)
+
+
+# By PyTorch: what keeps nothing for its gradient runs again, what keeps a number, a mask or sizes does not.
+AGAIN = {"sum": lambda p: p.sum(), "mean": lambda p: p.mean(0), "number added": lambda p: p + 1,
+         "alpha": lambda p: p.add(p, alpha=2), "rsub": lambda p: 1 - p, "view": lambda p: p.view(4), "slice": lambda p: p[1:],
+         "expand": lambda p: p.expand(3, 2, 2), "cat": lambda p: torch.cat([p, p]), "cast": lambda p: p.double(),
+         "lerp": lambda p: p.lerp(p, 0.5), "flip": lambda p: p.flip(0), "neg": lambda p: -p,
+         "dropped in evaluation": lambda p: F.dropout(p, 0.5, False), "pad": lambda p: F.pad(p, (1, 1))}
+ONCE = {"times a number": lambda p: 2 * p, "by a number": lambda p: p / 2, "rdiv": lambda p: 2 / p, "square": lambda p: p ** 2,
+        "times a number in place": lambda p: p.clone().mul_(2), "by a number in place": lambda p: p.clone().div_(2),
+        "exp": lambda p: p.exp(), "product": lambda p: p @ p, "dropout": lambda p: F.dropout(p, 0.5),
+        "average": lambda p: F.avg_pool1d(p, 2), "complex": lambda p: torch.complex(p, p).real,
+        "where": lambda p: torch.where(p > 0, p, p),
+        "a view in place": lambda p: p.clone()[:1].add_(1).sum() + 0 * p.sum(), "index": lambda p: p[torch.tensor([0])]}
+
+
+@pytest.mark.parametrize("name", [*AGAIN, *ONCE])
+def test_which_graphs_run_a_second_time(name):
+    p = torch.ones(2, 2, requires_grad=True)
+    out = {**AGAIN, **ONCE}[name](p)
+    out.backward(torch.ones_like(out), retain_graph=True)
+    out.backward(torch.ones_like(out))
+    if name in AGAIN:
+        out.backward(torch.ones_like(out))
+    else:
+        with pytest.raises(RuntimeError, match=TWICE):
+            out.backward(torch.ones_like(out))
+
+
+def test_a_sum_that_grows_from_step_to_step_is_found():
+    b, s = torch.ones(2, requires_grad=True), torch.zeros(2)
+    s = s + 2 * b
+    s.sum().backward()
+    s = s + 2 * b
+    with pytest.raises(RuntimeError, match=TWICE):
+        s.sum().backward()
