@@ -134,3 +134,91 @@ def test_a_sum_that_grows_from_step_to_step_is_found():
     s = s + 2 * b
     with pytest.raises(RuntimeError, match=TWICE):
         s.sum().backward()
+
+
+LAYERS = [nn.Linear(4, 2), nn.Conv1d(4, 2, 1), nn.ConvTranspose1d(4, 2, 1), nn.LayerNorm(4), nn.GroupNorm(1, 4), nn.RMSNorm(4),
+          nn.InstanceNorm1d(4), nn.BatchNorm1d(4), nn.RNN(4, 2), nn.LSTM(4, 2), nn.GRU(4, 2), nn.Softmax(-1), nn.LogSoftmax(-1),
+          nn.MultiheadAttention(4, 2), nn.TransformerEncoderLayer(4, 2, 8), nn.Dropout(0.5).eval()]
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: type(layer).__name__)
+def test_a_gradient_has_the_dtype_of_its_output(layer):
+    layer, x = layer.double(), torch.sin(torch.arange(16.0, dtype=torch.double)).reshape(1, 4, 4).requires_grad_()
+    out = layer(*[x] * (3 if isinstance(layer, nn.MultiheadAttention) else 1))
+    out = out[0] if isinstance(out, tuple) else out
+    out.backward(torch.ones_like(out, dtype=torch.float))
+    assert x.grad.dtype == torch.double and all(p.grad.dtype == torch.double for p in layer.parameters())
+
+
+def test_complex_weights_of_real_outputs_are_refused():
+    y = torch.ones(2, requires_grad=True) * 2
+    with pytest.raises(RuntimeError, match="both grad_output and output are required to have the same dtype"):
+        torch.autograd.grad(y, y, torch.ones(2, dtype=torch.complex64))
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_what_is_computed_again_has_autocast_s_precision(reentrant):
+    x, layer, seen = torch.ones(2, 3, requires_grad=True), nn.Linear(3, 3), []
+
+    def run(a):
+        seen.append((torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")))
+        return F.relu(layer(a))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = checkpoint(run, x, use_reentrant=reentrant)
+        z = checkpoint_sequential(nn.Sequential(layer, nn.ReLU(), layer, nn.ReLU()), 2, x, use_reentrant=reentrant)
+    (y.float().sum() + z.float().sum()).backward()
+    assert seen == [(True, torch.bfloat16)] * 2 and x.grad is not None
+    y = checkpoint(run, x, use_reentrant=reentrant)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y.sum().backward()
+    assert [on for on, _ in seen[2:]] == [False, False]
+
+
+# torch.autograd.functional
+
+
+def test_derivatives_do_not_depend_on_whether_the_caller_records():
+    x = torch.tensor([1.0, 2.0])
+    with torch.no_grad():
+        assert A.jacobian(lambda a: a ** 2, x).equal(torch.diag(2 * x))
+        assert A.hessian(lambda a: (a ** 2).sum(), x).equal(2 * torch.eye(2))
+        assert A.vjp(lambda a: a ** 2, x, x)[1].equal(2 * x * x) and A.jvp(lambda a: a ** 2, x, x)[1].equal(2 * x * x)
+        assert A.hvp(lambda a: (a ** 3).sum(), x, x)[1].equal(6 * x * x)
+
+
+FUNCTIONS = {"constant": lambda c, q: lambda x: c.sum(), "linear": lambda c, q: lambda x: x.sum(),
+             "detached": lambda c, q: lambda x: (x.detach() ** 2).sum(), "another's": lambda c, q: lambda x: (c * q).sum()}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_constant_has_zeros_or_is_refused(name):
+    function, x, one = FUNCTIONS[name](torch.ones(2), torch.ones(2, requires_grad=True)), torch.ones(2), torch.tensor(1.0)
+    first = torch.ones(2) if name == "linear" else torch.zeros(2)
+    assert A.jacobian(function, x).equal(first) and A.vjp(function, x, one)[1].equal(first)
+    assert A.jvp(function, x, x)[1].item() == first.sum().item()
+    assert A.hessian(function, x).equal(torch.zeros(2, 2)) and A.hvp(function, x, x)[1].equal(torch.zeros(2))
+    for product in (lambda **how: A.hessian(function, x, **how), lambda **how: A.hvp(function, x, x, **how)):
+        with pytest.raises(RuntimeError, match="independent of (the )?input|does not require gradients"):
+            product(strict=True)
+    for product in (lambda **how: A.jacobian(function, x, **how), lambda **how: A.vjp(function, x, one, **how),
+                    lambda **how: A.jvp(function, x, x, **how)):
+        if name == "linear":
+            product(strict=True)
+        with pytest.raises(RuntimeError, match="independent of input 0|does not require gradients"):
+            product(strict=True, create_graph=name == "linear")
+
+
+def test_wrong_arguments_of_derivatives():
+    x = torch.ones(2)
+    with pytest.raises(TypeError, match="inputs given to jacobian must be either a Tensor or a tuple"):
+        A.jacobian(torch.exp, [x])
+    with pytest.raises(TypeError, match="outputs of the user-provided function given to jacobian must be"):
+        A.jacobian(lambda a: [a], x)
+    with pytest.raises(RuntimeError, match="v has invalid size"):
+        A.vjp(torch.exp, x, torch.ones(3))
+    with pytest.raises(RuntimeError, match="v can only be None if the user-provided function returns"):
+        A.vjp(torch.exp, x)
+    with pytest.raises(RuntimeError, match="should contain a single element"):
+        A.hessian(torch.exp, x)
+    with pytest.raises(RuntimeError, match="not supported together"):
+        A.jacobian(torch.exp, x, strict=True, vectorize=True)
