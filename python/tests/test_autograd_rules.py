@@ -222,3 +222,120 @@ def test_wrong_arguments_of_derivatives():
         A.hessian(torch.exp, x)
     with pytest.raises(RuntimeError, match="not supported together"):
         A.jacobian(torch.exp, x, strict=True, vectorize=True)
+
+
+# Hooks, modes
+
+
+def test_full_backward_hooks_see_an_entry_for_each_argument():
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.p = nn.Parameter(torch.ones(2))
+
+        def forward(self, *args, b=None):
+            return self.p * 2
+    seen, module = [], Scaled()
+    module.register_full_backward_hook(lambda m, grad_input, grad_output: seen.append(grad_input))
+    for args in ((), (torch.ones(2),), (torch.ones(2), 3, None)):
+        module(*args, b=torch.ones(2)).sum().backward()
+    assert seen == [(), (None,), (None, None, None)]
+
+
+def test_a_gradient_of_a_gradient_through_a_loss_with_a_hook():
+    loss, layer, seen = nn.MSELoss(), nn.Linear(2, 1), []
+    loss.register_full_backward_hook(lambda m, grad_input, grad_output: seen.append(len(grad_input)))
+    value = loss(layer(torch.ones(3, 2)), torch.zeros(3, 1))
+    first, = torch.autograd.grad(value, layer.weight, create_graph=True)
+    second, = torch.autograd.grad(first.sum(), layer.weight, create_graph=True)
+    assert seen == [2] and second.shape == layer.weight.shape
+
+
+def test_hooks_of_all_modules_are_what_programs_set():
+    seen, x = [], torch.ones(1, requires_grad=True)
+    names = {"_global_forward_hooks": "forward_hook", "_global_forward_pre_hooks": "forward_pre_hook",
+             "_global_backward_hooks": "full_backward_hook", "_global_backward_pre_hooks": "full_backward_pre_hook"}
+    for name, kind in names.items():
+        getattr(all_modules, f"register_module_{kind}")(lambda *args, name=name: seen.append(name))
+        nn.ReLU()(x).sum().backward()
+        assert seen.pop() == name and not seen
+        setattr(all_modules, name, collections.OrderedDict())
+        nn.ReLU()(x).sum().backward()
+        assert not seen
+        with getattr(all_modules, f"register_module_{kind}")(lambda *args: seen.append(kind)):
+            assert len(getattr(all_modules, name)) == 1
+            nn.ReLU()(x).sum().backward()
+        nn.ReLU()(x).sum().backward()
+        assert seen.pop() == kind and not seen
+    all_modules._global_is_full_backward_hook = None
+    with pytest.raises(TypeError, match="must be a dict of hooks"):
+        all_modules._global_forward_hooks = None
+
+
+def test_callbacks_of_a_pass_by_the_engine_s_name():
+    said, x = [], torch.ones(1, requires_grad=True)
+    engine = torch.autograd.Variable._execution_engine
+    assert torch.autograd.variable.Variable._execution_engine is engine
+    y = x * 2
+    y.register_hook(lambda g: (engine.queue_callback(lambda: said.append("end")), said.append("hook"))[0])
+    y.sum().backward()
+    assert said == ["hook", "end"]
+    with pytest.raises(RuntimeError, match="only be installed during backward pass"):
+        engine.queue_callback(lambda: None)
+
+
+def test_errors_reach_generators_under_a_mode():
+    said = []
+
+    @torch.no_grad()
+    def numbers():
+        try:
+            said.append((yield torch.is_grad_enabled()))
+        except ValueError as error:
+            said.append(str(error))
+            yield torch.is_grad_enabled()
+        finally:
+            said.append(torch.is_grad_enabled())
+        return 5
+    running = numbers()
+    assert next(running) is False and running.throw(ValueError("thrown")) is False and torch.is_grad_enabled()
+    running.close()
+    assert said == ["thrown", False]
+    running = numbers()
+    next(running)
+    with pytest.raises(StopIteration) as stop:
+        running.send("sent")
+    assert stop.value.value == 5 and said[2:] == ["sent", False]
+    running = numbers()
+    next(running)
+    with pytest.raises(KeyError):
+        running.throw(KeyError())
+    running = numbers()
+    next(running)
+    running.close()
+    assert said[4:] == [False, False] and torch.is_grad_enabled()
+
+
+def test_parameters_without_recording():
+    p = nn.Parameter(torch.arange(3.0))
+    (p * 2).sum().backward()
+    with torch.no_grad():
+        p.set_(p[1:])
+        assert p.numpy().tolist() == [1.0, 2.0]
+    p.grad = None
+    (p * 2).sum().backward()
+    assert p.grad.equal(torch.full((2,), 2.0))
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        p.set_(torch.ones(2))
+    with pytest.raises(RuntimeError, match="Can't call numpy"):
+        p.numpy()
+
+
+def test_anomaly_mode_keeps_what_it_was_told():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.set_detect_anomaly(True, check_nan=False):
+            with torch.autograd.detect_anomaly():
+                assert torch.is_anomaly_check_nan_enabled()
+            assert torch.is_anomaly_enabled() and not torch.is_anomaly_check_nan_enabled()
+    assert not torch.is_anomaly_enabled()
