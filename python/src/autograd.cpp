@@ -276,9 +276,7 @@ PyObject* enter_saved_tensors_hooks(PyObject*, PyObject* const* args, Py_ssize_t
 }
 
 PyObject* refuse_draws_here(PyObject*, PyObject* why) {
-  return guarded([&]() -> PyObject* {
-    return from_text(refuse_draws(std::string(to_text(why))));
-  });
+  return guarded([&]() -> PyObject* { return from_text(refuse_draws(std::string(to_text(why)))); });
 }
 
 PyObject* queue_callback(PyObject*, PyObject* callback) {
@@ -308,8 +306,8 @@ autograd::Level level_of(PyObject* first) {
 PyObject* reaches_outside(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     if (count != 3) raise(PyExc_TypeError, "_reaches_outside takes first, outputs, watched");
-    return PyBool_FromLong(level_of(args[0]).reaches_outside(tensors_or_none(args[1]),
-                                                             tensors_or_none(args[2])));
+    return PyBool_FromLong(
+        level_of(args[0]).reaches_outside(tensors_or_none(args[1]), tensors_or_none(args[2])));
   });
 }
 

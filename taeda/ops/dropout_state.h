@@ -1,8 +1,8 @@
 // The decisions of dropout. Not part of the public interface.
 #pragma once
 
-#include "taeda/device/generator.h"
 #include "taeda/device/draws.h"
+#include "taeda/device/generator.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/random.h"
 #include "taeda/tensor/tensor.h"
