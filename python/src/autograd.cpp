@@ -7,6 +7,9 @@
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/graph.h"
+#include "taeda/autograd/level.h"
+#include "taeda/autograd/meta.h"
+#include "taeda/device/draws.h"
 #include "taeda/taeda.h"
 #include "values.h"
 
@@ -68,8 +71,8 @@ PyObject* metadata_of_node(PyObject* self, void*) {
 /// The leaf of an accumulating node.
 PyObject* variable_of_node(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
-    for (const autograd::SavedTensor& saved : node_of(self).saved_tensors())
-      if (saved.name == "variable") return wrap(saved.value);
+    if (const auto* const sink = dynamic_cast<const autograd::AccumulateGrad*>(&node_of(self)))
+      return wrap(sink->leaf());
     PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute 'variable'",
                  node_of(self).name());
     throw ErrorIsSet();
@@ -272,6 +275,10 @@ PyObject* enter_saved_tensors_hooks(PyObject*, PyObject* const* args, Py_ssize_t
   });
 }
 
+PyObject* refuse_draws_here(PyObject*, PyObject* why) {
+  return guarded([&]() -> PyObject* { return from_text(refuse_draws(std::string(to_text(why)))); });
+}
+
 PyObject* queue_callback(PyObject*, PyObject* callback) {
   return guarded([&]() -> PyObject* {
     autograd::queue_callback([kept = std::make_shared<Kept>(callback)] {
@@ -286,6 +293,31 @@ PyObject* queue_callback(PyObject*, PyObject* callback) {
 PyObject* current_pass(PyObject*, PyObject*) {
   const void* pass = autograd::current_pass_id();
   return pass ? PyLong_FromVoidPtr(const_cast<void*>(pass)) : PyLong_FromLong(-1);
+}
+
+PyObject* first_of_level(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLongLong(autograd::Level().first());
+}
+
+autograd::Level level_of(PyObject* first) {
+  return autograd::Level(static_cast<uint64_t>(to_int(first)));
+}
+
+PyObject* reaches_outside(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count != 3) raise(PyExc_TypeError, "_reaches_outside takes first, outputs, watched");
+    return PyBool_FromLong(
+        level_of(args[0]).reaches_outside(tensors_or_none(args[1]), tensors_or_none(args[2])));
+  });
+}
+
+PyObject* close_level(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count != 5)
+      raise(PyExc_TypeError, "_close_level takes first, results, watched, recorded, cut");
+    return from_tensors(level_of(args[0]).close(tensors_or_none(args[1]), tensors_or_none(args[2]),
+                                                to_bool(args[3]), to_bool(args[4])));
+  });
 }
 
 // Programs that draw graphs ask for the name of a node's class: each name gets one, below _Node.
@@ -328,6 +360,11 @@ PyMethodDef functions[] = {
     {"_increment_version", increment_version, METH_O, "Counts a change in place of a tensor."},
     {"_enter_saved_tensors_hooks", fast(enter_saved_tensors_hooks), METH_FASTCALL,
      "A guard: pack, unpack"},
+    {"_refuse_draws", refuse_draws_here, METH_O,
+     "Why operations of this thread may draw no random numbers, \"\": they may; what held before."},
+    {"_first_of_level", first_of_level, METH_NOARGS, "The number of the next node."},
+    {"_reaches_outside", fast(reaches_outside), METH_FASTCALL, "first, outputs, watched"},
+    {"_close_level", fast(close_level), METH_FASTCALL, "first, results, watched, recorded, cut"},
     {"_queue_callback", queue_callback, METH_O, "Calls at the end of the pass that runs."},
     {"_current_graph_task_id", current_pass, METH_NOARGS,
      "Which pass runs on this thread, -1 for none."},

@@ -189,6 +189,8 @@ PyObject* apply_function(PyObject*, PyObject* const* args, Py_ssize_t count) {
     }
     if (wanted)
       record(static_cast<FunctionNode&>(*node), ctx, inputs, is_tensor_at, results.tensors);
+    else
+      static_cast<FunctionNode&>(*node).context.mark_dirty(listed(ctx, "dirty_tensors"));
     return as_python(std::move(results));
   });
 }

@@ -32,6 +32,18 @@ void add_autocast(py::module_& m) {
     state.dtypes[static_cast<int>(device.type())] = dtype;
     AutocastMode::set_state(state);
   });
+  // What a call looks at beside its arguments, and who runs it again puts back for a scope.
+  using utils::checkpoint::ForwardState;
+  py::class_<ForwardState>(m, "_ForwardState")
+      .def(py::init<const std::vector<Tensor>&, bool>())
+      .def("again", [](const ForwardState& state) {
+        ForwardState::Scope* scope = nullptr;
+        {
+          const py::gil_scoped_release released;  // who holds the generators may wait for Python
+          scope = new ForwardState::Scope(state);
+        }
+        return py::capsule(scope, [](void* p) { delete static_cast<ForwardState::Scope*>(p); });
+      });
   amp.def("set_cache_enabled", [](bool enabled) {
     AutocastMode::State state = AutocastMode::state();
     state.cache = enabled;

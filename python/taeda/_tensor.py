@@ -121,7 +121,7 @@ class Tensor(_C.TensorBase):
         """An array of NumPy over this tensor's memory; with `force` a copy where that is not possible."""
         if force:
             return self.detach().cpu()._array()
-        if self.requires_grad:
+        if self.requires_grad and _C.is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.device.type != "cpu":

@@ -17,51 +17,162 @@ def flatten(value, leaves):
     return next
 
 
+def _is_tensor(value):
+    return isinstance(value, _C.TensorBase)
+
+
 def _spread(dims, value):
-    """The mapped dimension of each leaf of `value`, where `dims` may say one number for a whole container."""
+    """The mapped dimension of each leaf of `value`, where `dims` may say one for a whole container; `_UNLIKE` where it is of
+    another structure."""
     if isinstance(value, dict):
-        return [d for k, v in value.items() for d in _spread(dims[k] if isinstance(dims, dict) else dims, v)]
+        alike = isinstance(dims, dict)
+        if alike and dims.keys() != value.keys() or isinstance(dims, (tuple, list)):
+            return [_UNLIKE]
+        return [d for k, v in value.items() for d in _spread(dims[k] if alike else dims, v)]
     if isinstance(value, (tuple, list)):
-        parts = dims if isinstance(dims, (tuple, list)) else [dims] * len(value)
-        return [d for p, v in zip(parts, value) for d in _spread(p, v)]
-    return [dims if isinstance(value, _C.TensorBase) else None]
+        alike = isinstance(dims, (tuple, list))
+        if alike and len(dims) != len(value) or isinstance(dims, dict):
+            return [_UNLIKE]
+        return [d for p, v in zip(dims if alike else [dims] * len(value), value) for d in _spread(p, v)]
+    return [_UNLIKE if isinstance(dims, (tuple, list, dict)) else dims]
+
+
+_UNLIKE = object()
+_REFUSED = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap")
+
+
+def _name(func):
+    return getattr(func, "__name__", repr(func))
+
+
+def _mapped(func, in_dims, args):
+    """The leaves of the arguments, what builds arguments of leaves, the mapped dimension of each leaf, and the samples."""
+    said = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(f"{said}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
+                         f"inputs, got: {type(in_dims)}.")
+    if not args:
+        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
+                         "vmap over a function with no inputs. The latter is unsupported.")
+    leaves = []
+    build = flatten(args, leaves)
+    dims = _spread(in_dims, args)
+    if _UNLIKE in dims:
+        raise ValueError(f"{said}in_dims is not compatible with the structure of `inputs`.")
+    for v, d in zip(leaves, dims):
+        if d is None:
+            continue
+        if not isinstance(d, int):
+            raise ValueError(f"{said}Got in_dim={d} for an input but in_dim must be either an integer dimension or None.")
+        if not _is_tensor(v):
+            raise ValueError(f"{said}Got in_dim={d} for an input but the input is of type {type(v)}. We cannot vmap over "
+                             "non-Tensor arguments, please use None as the respective in_dim")
+        if not -v.dim() <= d < v.dim():
+            raise ValueError(f"{said}Got in_dim={d} for some input, but that input is a Tensor of dimensionality {v.dim()} so "
+                             f"expected in_dim to satisfy -{v.dim()} <= in_dim < {v.dim()}.")
+    sizes = {v.size(d) for v, d in zip(leaves, dims) if d is not None}
+    if not sizes:
+        raise ValueError(f"{said}at least one input must have a mapped dimension")
+    if len(sizes) != 1:
+        raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                         f"{sorted(sizes)} for the mapped dimension")
+    return leaves, build, dims, sizes.pop()
+
+
+class _Unmapped:
+    """Tensors that all samples see: what one sample did to them the next ones would find."""
+
+    def __init__(self, func, tensors):
+        cells = getattr(func, "__closure__", None) or ()
+        closed = []
+        for cell in cells:
+            try:
+                flatten(cell.cell_contents, closed)
+            except ValueError:  # an empty cell
+                continue
+        self.seen = [(x, x._version) for x in (*tensors, *closed) if _is_tensor(x) and not x.is_inference()]
+
+    def check(self, func):
+        for x, version in self.seen:
+            if x._version != version:
+                raise RuntimeError(f"vmap: {_name(func)} changed a tensor of shape {list(x.shape)} in place that is not "
+                                   "mapped, though each sample would change it. Please use operators that are not in place, "
+                                   "or map over the tensor, too.")
+
+
+class _Randomness:
+    """What random operations may do while the samples are gone through."""
+
+    def __init__(self, kind, tensors):
+        if kind not in ("error", "different", "same"):
+            raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {kind}")
+        self.kind = kind
+        self.states = []
+        if kind == "same":
+            places = {x.device for x in tensors if _is_tensor(x) and x.device.type not in ("cpu", "meta")}
+            generators = [_C.default_generator, *(_C._device.default_generator(p) for p in places)]
+            self.states = [(g, g.get_state()) for g in generators]
+
+    def __enter__(self):
+        self.before = _C._refuse_draws(_REFUSED if self.kind == "error" else "")
+        return self
+
+    def next_sample(self):
+        for generator, state in self.states:
+            generator.set_state(state)
+
+    def __exit__(self, *error):
+        _C._refuse_draws(self.before)
+
+
+def _stacked(func, results, out_dims, samples):
+    """The samples' results as one; without samples there is one result, for its shapes."""
+    outputs, rebuild = [], None
+    for result in results:
+        parts = []
+        rebuild = flatten(result, parts)
+        for part in parts:
+            if not _is_tensor(part):
+                raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(part)}.")
+        outputs.append(parts)
+    places = _spread(out_dims, results[0])
+    said = f"vmap({_name(func)}, ..., out_dims={out_dims})"
+    if _UNLIKE in places:
+        raise ValueError(f"{said}(<inputs>): out_dims is not compatible with the structure of `outputs`.")
+    if not all(d is None or isinstance(d, int) for d in places):
+        raise ValueError(f"{said}: `out_dims` must be an int, None or a python collection of ints representing where in the "
+                         "outputs the vmapped dimension should appear.")
+    made = []
+    for each, d in zip(zip(*outputs), places):
+        if d is None and any(x is not each[0] for x in each):
+            raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
+        made.append(each[0] if d is None else _C.stack(list(each), d).narrow(d, 0, samples))
+    return rebuild(iter(made))
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """Applies `func` along a dimension of every tensor in its arguments: slice by slice, and stacked again."""
+    """Applies `func` along a dimension of every tensor in its arguments: slice by slice, and stacked again.
+
+    Keyword arguments are every sample's, as they are. Random operations are errors, or give each sample its own numbers
+    ("different") or all of them the same ("same").
+    """
+    if chunk_size is not None and not chunk_size > 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
     def call(*args, **kwargs):
-        leaves = []
-        build = flatten(args, leaves)
-        dims = _spread(in_dims if isinstance(in_dims, int) else tuple(in_dims), args)
+        leaves, build, dims, samples = _mapped(func, in_dims, args)
         named = []
-        build_named = flatten(kwargs, named)
-        leaves += named
-        dims += [0 if isinstance(v, _C.TensorBase) else None for v in named]
-        for v, d in zip(leaves, dims):
-            if d is not None and not -v.dim() <= d < v.dim():
-                raise ValueError(f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} "
-                                 f"for some input, but that input is a Tensor of dimensionality {v.dim()} so expected in_dim "
-                                 f"to satisfy -{v.dim()} <= in_dim < {v.dim()}.")
-        sizes = {v.size(d) for v, d in zip(leaves, dims) if d is not None}
-        if not sizes:
-            raise ValueError("vmap: at least one input must have a mapped dimension")
-        if len(sizes) != 1:
-            raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                             f"{sorted(sizes)} for the mapped dimension")
+        flatten(kwargs, named)
+        draws = _Randomness(randomness, leaves)
+        unmapped = _Unmapped(func, [*named, *(v for v, d in zip(leaves, dims) if d is None)])
         results = []
-        for i in range(sizes.pop()):
-            at = iter([v if d is None else v.select(d, i) for v, d in zip(leaves, dims)])
-            results.append(func(*build(at), **build_named(at)))
-        outputs = []
-        rebuild = None
-        for result in results:
-            parts = []
-            rebuild = flatten(result, parts)
-            for part in parts:
-                if not isinstance(part, _C.TensorBase):
-                    name = getattr(func, "__name__", func)
-                    raise ValueError(f"vmap({name}, ...): {name} must only return Tensors, got type {type(part)}.")
-            outputs.append(parts)
-        places = _spread(out_dims, results[0])
-        return rebuild(iter([_C.stack(list(each), 0 if d is None else d) for each, d in zip(zip(*outputs), places)]))
+        with draws:
+            for i in range(max(samples, 1)):
+                draws.next_sample()
+                sample = [v if d is None else v.select(d, i) if samples else v.sum(d) for v, d in zip(leaves, dims)]
+                results.append(func(*build(iter(sample)), **kwargs))
+                if i in (0, samples - 1):
+                    unmapped.check(func)
+        return _stacked(func, results, out_dims, samples)
     return call

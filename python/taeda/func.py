@@ -1,6 +1,7 @@
 """torch.func: derivatives as functions of functions."""
 
 from . import _C, autograd
+from ._level import Level
 from ._vmap import flatten, vmap
 from .nn.utils.stateless import functional_call as _functional_call
 
@@ -8,51 +9,69 @@ __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "ja
            "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap"]
 
 
-def _watched(value, leaves):
-    """`value` with tensors in the place of its own that remember what is computed of them; they are appended to `leaves`."""
-    found = []
-    build = flatten(value, found)
-    fresh = [x * 1 if x.requires_grad else x.detach().requires_grad_() for x in found]
-    leaves += fresh
-    return build(iter(fresh))
-
-
 def _like(value, leaves):
     return flatten(value, [])(iter(leaves))
 
 
+def _numbers(argnums, args):
+    """Which arguments are meant, as a tuple of numbers from 0 on."""
+    if isinstance(argnums, int) and 0 <= argnums < len(args):
+        return (argnums,)
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    if not isinstance(numbers, tuple) or not all(isinstance(n, int) for n in numbers):
+        raise RuntimeError(f"argnums should be int or tuple of ints, got: {argnums}")
+    if not numbers:
+        raise RuntimeError("argnums must be non-empty")
+    for n in numbers:
+        if not -len(args) <= n < len(args):
+            raise RuntimeError(f"Got argnum={n}, but only {len(args)} positional inputs")
+    numbers = tuple(n % len(args) for n in numbers)
+    if len(set(numbers)) != len(numbers):
+        raise RuntimeError(f"argnums elements must be unique, got {numbers}")
+    return numbers
+
+
+def _parted(out, has_aux, name):
+    """A function's result and what it gave beside it."""
+    if not has_aux:
+        return out, None
+    if not isinstance(out, tuple) or len(out) != 2:
+        raise RuntimeError(f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
+    return out
+
+
+def _by(outputs, xs, weights, create_graph, retain_graph=None):
+    """Gradients of the outputs by each of `xs`: zeros where nothing depends on it."""
+    pairs = [(y, w) for y, w in zip(outputs, weights) if y.requires_grad]
+    found = autograd.grad([y for y, _ in pairs], xs, [w for _, w in pairs], retain_graph=retain_graph,
+                          create_graph=create_graph, allow_unused=True) if pairs and xs else [None] * len(xs)
+    return [_C.zeros_like(x) if g is None else g for x, g in zip(xs, found)]
+
+
 def grad_and_value(func, argnums=0, has_aux=False):
     """A function that gives the gradient of func's scalar result by the arguments `argnums`, and the result."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-
     def wrapped(*args, **kwargs):
-        args = list(args)
-        leaves = []
-        recorded = _any_recorded(args, kwargs)
+        args, leaves, level = list(args), [], Level()
+        numbers = _numbers(argnums, args)
         with autograd.enable_grad():
             for n in numbers:
-                args[n] = _watched(args[n], leaves)
-            out = func(*args, **kwargs)
-            value, aux = out if has_aux else (out, None)
+                args[n] = level.watch(args[n], leaves)
+            value, aux = _parted(func(*args, **kwargs), has_aux, "grad_and_value")
             if not isinstance(value, _C.TensorBase):
-                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a tensor, got {type(value)}")
+                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
             if value.dim() != 0:
                 raise RuntimeError("grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
                                    f"{value.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
-            found = autograd.grad(value, leaves, create_graph=recorded, allow_unused=True, materialize_grads=True)
-        rest = iter(found)
+            create = level.recorded and level.reaches_outside([value])
+            rest = iter(_by([value], leaves, [None], create))
         grads = tuple(_like(args[n], rest) for n in numbers)
         grads = grads[0] if isinstance(argnums, int) else grads
-        value = value if recorded else value.detach()
+        if create or has_aux or not level.recorded:
+            grads, value, aux = level.left((grads, value, aux))
+        else:  # they have no history, and the value has none but the level's
+            value = value.detach()
         return (grads, (value, aux)) if has_aux else (grads, value)
     return wrapped
-
-
-def _any_recorded(args, kwargs):
-    """Whether a derivative of the derivative may be asked for: it is being recorded, and an argument is part of a graph."""
-    leaves = []
-    flatten((args, kwargs), leaves)
-    return _C.is_grad_enabled() and any(isinstance(x, _C.TensorBase) and x.requires_grad for x in leaves)
 
 
 def grad(func, argnums=0, has_aux=False):
@@ -65,81 +84,106 @@ def grad(func, argnums=0, has_aux=False):
     return wrapped
 
 
-def _rows(out, xs, recorded):
+def _rows(out, xs, create_graph):
     """The derivatives of each element of `out` by each of `xs`, as tensors of shape out + x."""
     if not out.requires_grad or not out.numel():
-        return [_C.zeros(tuple(out.shape) + tuple(x.shape), dtype=x.dtype) for x in xs]
-    rows = [autograd.grad(each, xs, retain_graph=True, create_graph=recorded, allow_unused=True, materialize_grads=True)
+        return [x.new_zeros(tuple(out.shape) + tuple(x.shape)) for x in xs]
+    rows = [autograd.grad(each, xs, retain_graph=True, create_graph=create_graph, allow_unused=True)
             for each in out.reshape(-1)]
+    rows = [[_C.zeros_like(x) if g is None else g for g, x in zip(row, xs)] for row in rows]
     return [_C.stack(list(part)).reshape(tuple(out.shape) + tuple(x.shape)) for part, x in zip(zip(*rows), xs)]
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
     """A function that gives the Jacobian of func by the arguments `argnums`, one for each pair of leaves."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-
     def wrapped(*args, **kwargs):
-        args = list(args)
-        recorded = _any_recorded(args, kwargs)
-        xs = []
+        args, xs, level = list(args), [], Level()
+        numbers = _numbers(argnums, args)
         with autograd.enable_grad():
             for n in numbers:
-                args[n] = _watched(args[n], xs)
-            out = func(*args, **kwargs)
-            out, aux = out if has_aux else (out, None)
+                args[n] = level.watch(args[n], xs)
+            out, aux = _parted(func(*args, **kwargs), has_aux, "jacrev")
             ys = []
             build = flatten(out, ys)
-            parts = []
+            parts, outside = [], level.recorded and level.reaches_outside(ys)
             for y in ys:
-                rest = iter(_rows(y, xs, recorded))
+                rest = iter(_rows(y, xs, outside))
                 each = tuple(_like(args[n], rest) for n in numbers)
                 parts.append(each[0] if isinstance(argnums, int) else each)
         found = build(iter(parts))
+        if outside or has_aux:
+            found, aux = level.left((found, aux))
         return (found, aux) if has_aux else found
     return wrapped
 
 
+class _Pushed:
+    """A function's result where it was called once, and its derivatives in any directions there.
+
+    The derivative in a direction is found by a gradient of a gradient: that of weights w, for which the first is w J.
+    """
+
+    def __init__(self, func, primals, has_aux, name):
+        self.level, self.xs, self.ys = Level(), [], []
+        with autograd.enable_grad():
+            self.out, self.aux = _parted(func(*self.level.watch(primals, self.xs)), has_aux, name)
+            flatten(self.out, self.ys)
+            self.moving = [y for y in self.ys if y.requires_grad]  # the others depend on nothing here
+            self.weights = [_C.zeros_like(y).requires_grad_() for y in self.moving]
+            self.first = autograd.grad(self.moving, self.xs, self.weights, create_graph=True,
+                                       allow_unused=True) if self.moving and self.xs else []
+        self.level.leaves += self.weights
+
+    def along(self, directions):
+        """The derivatives of the leaves of the result."""
+        pairs = [(f, d) for f, d in zip(self.first, directions) if f is not None and f.requires_grad]
+        with autograd.enable_grad():
+            outside = self.level.recorded and self.level.reaches_outside(self.moving, [d for _, d in pairs])
+            found = iter(_by([f for f, _ in pairs], self.weights, [d for _, d in pairs], outside, retain_graph=True))
+        return [next(found) if y.requires_grad else _C.zeros_like(y) for y in self.ys]
+
+    def result(self, derived, keep=False):
+        """The result, its derivative and what came beside it, for the caller."""
+        return self.level.left((self.out, _like(self.out, derived), self.aux), keep)
+
+
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     """What jacrev gives, column by column: a derivative in the direction of each element of the arguments `argnums`."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-
     def wrapped(*args, **kwargs):
+        numbers = _numbers(argnums, args)
+
         def chosen(*some):
             given = list(args)
             for n, value in zip(numbers, some):
                 given[n] = value
             return func(*given, **kwargs)
         primals = tuple(args[n] for n in numbers)
-        xs = []
-        flatten(primals, xs)
-        columns, found = [], None  # for each leaf of the arguments, the leaves of the result's derivative by it
-        for at, x in enumerate(xs):
-            derived = []
+        pushed = _Pushed(chosen, primals, has_aux, "jacfwd")
+        parts = [[] for _ in pushed.ys]  # for each leaf of the result, its derivatives by the leaves of the arguments
+        for at, x in enumerate(pushed.xs):
+            columns = []
             for i in range(x.numel()):
-                tangents = [_C.zeros_like(y) for y in xs]
-                tangents[at].view(-1)[i] = 1
-                found = jvp(chosen, primals, _like(primals, iter(tangents)), has_aux=has_aux)
-                leaves = []
-                flatten(found[1], leaves)
-                derived.append(leaves)
-            columns.append([_C.stack(list(each), -1).reshape(*each[0].shape, *x.shape) for each in zip(*derived)])
-        if found is None or not all(columns):  # nothing to move along
-            return jacrev(func, argnums, has_aux=has_aux)(*args, **kwargs)
-        parts = []
-        for each in zip(*columns):
-            by_argument = _like(primals, iter(each))
-            parts.append(by_argument[0] if isinstance(argnums, int) else by_argument)
-        made = _like(found[0], iter(parts))
-        return (made, found[2]) if has_aux else made
+                directions = [_C.zeros_like(y) for y in pushed.xs]
+                directions[at].view(-1)[i] = 1
+                columns.append(pushed.along(directions))
+            for k, y in enumerate(pushed.ys):
+                shape = (*y.shape, *x.shape)
+                parts[k].append(_C.stack([c[k] for c in columns], -1).reshape(shape) if columns else y.new_zeros(shape))
+        by_argument = [_like(primals, iter(part)) for part in parts]
+        _, found, aux = pushed.result([part[0] if isinstance(argnums, int) else part for part in by_argument])
+        return (found, aux) if has_aux else found
     return wrapped
 
 
 def linearize(func, *primals):
     """func(*primals), and a function from tangents to its derivative in their direction there."""
-    result = func(*primals)
+    pushed = _Pushed(func, primals, False, "linearize")
+    result = pushed.level.left(pushed.out, keep=True)
 
     def derivative(*tangents):
-        return jvp(func, primals, tangents)[1]
+        directions = []
+        flatten(tangents, directions)
+        return pushed.result(pushed.along(directions), keep=True)[1]
     return result, derivative
 
 
@@ -162,44 +206,27 @@ def hessian(func, argnums=0):
 
 def vjp(func, *primals, has_aux=False):
     """func(*primals), and a function from a cotangent to the gradients by the primals."""
-    xs = []
+    level, xs, ys = Level(), [], []
     with autograd.enable_grad():
-        out = func(*_watched(primals, xs))
-    out, aux = out if has_aux else (out, None)
-    ys = []
-    build = flatten(out, ys)
+        out, aux = _parted(func(*level.watch(primals, xs)), has_aux, "vjp")
+    flatten(out, ys)
 
     def pull(*cotangents, retain_graph=True, create_graph=None):
         weights = []
         flatten(cotangents, weights)
-        graph = _any_recorded((primals, weights), {}) if create_graph is None else create_graph
-        pairs = [(y, w) for y, w in zip(ys, weights) if y.requires_grad]
-        found = autograd.grad([y for y, _ in pairs], xs, [w for _, w in pairs], retain_graph=retain_graph, create_graph=graph,
-                              allow_unused=True, materialize_grads=True) if pairs else map(_C.zeros_like, xs)
-        return _like(primals, iter(found))
-    result = out if _any_recorded(primals, {}) else build(iter([y.detach() for y in ys]))
+        graph = level.reaches_outside(ys, weights) if create_graph is None else create_graph
+        found = _by(ys, xs, weights, graph, retain_graph)
+        return level.left(_like(primals, found), keep=True) if graph else _like(primals, found)
+    result, aux = level.left((out, aux), keep=True)
     return (result, pull, aux) if has_aux else (result, pull)
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """func(*primals), and its derivative in the direction of the tangents, by a gradient of a gradient."""
-    xs, directions, ys = [], [], []
+    directions = []
     flatten(tangents, directions)
-    recorded = _any_recorded((primals, tangents), {})
-    with autograd.enable_grad():
-        out = func(*_watched(primals, xs))
-        out, aux = out if has_aux else (out, None)
-        build = flatten(out, ys)
-        moving = [y for y in ys if y.requires_grad]  # the others depend on nothing here
-        weights = [_C.zeros_like(y).requires_grad_() for y in moving]
-        first = autograd.grad(moving, xs, weights, create_graph=True, allow_unused=True,
-                              materialize_grads=True) if moving else []
-        pairs = [(f, d) for f, d in zip(first, directions) if f.requires_grad]
-        found = iter(autograd.grad([f for f, _ in pairs], weights, [d for _, d in pairs], create_graph=recorded,
-                                   allow_unused=True, materialize_grads=True) if pairs else map(_C.zeros_like, moving))
-        found = [next(found) if y.requires_grad else _C.zeros_like(y) for y in ys]
-    result = out if recorded else build(iter([y.detach() for y in ys]))
-    derived = _like(out, iter(found))
+    pushed = _Pushed(func, primals, has_aux, "jvp")
+    result, derived, aux = pushed.result(pushed.along(directions))
     return (result, derived, aux) if has_aux else (result, derived)
 
 

@@ -1,9 +1,16 @@
 """torch.func over nested containers, einsum with lists of subscripts, what autograd.functional gives back."""
 
+import json
+import pathlib
+
 import pytest
 
 import taeda as torch
+import taeda.autograd.forward_ad as fw
+from cases.func import PROGRAMS
 from taeda import nn
+
+EXPECTED = json.loads((pathlib.Path(__file__).parent / "golden" / "func.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -75,3 +82,146 @@ def test_outputs_of_products_with_jacobians_have_no_graph():
     for product in (torch.autograd.functional.vjp, torch.autograd.functional.jvp):
         assert not product(lambda a: a ** 2, v, v)[0].requires_grad
         assert product(lambda a: a ** 2, v.requires_grad_(), v, create_graph=True)[0].requires_grad
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_training_programs_end_where_pytorchs_do(name):
+    assert sorted(PROGRAMS) == sorted(EXPECTED)
+    assert PROGRAMS[name](torch) == pytest.approx(EXPECTED[name], rel=1e-9, abs=1e-12)
+
+
+@pytest.fixture
+def w():
+    return torch.tensor(3.0, requires_grad=True)
+
+
+def test_what_a_function_closes_over_keeps_its_gradient(w):
+    one = torch.tensor(1.0)
+    (w + torch.func.grad(lambda x: x ** 2 * w)(one)).backward()
+    assert w.grad.item() == 3
+    slope = torch.func.grad(lambda x: torch.func.linearize(lambda y: y ** 2 * x * w, x)[1](x * 2))(torch.tensor(2.0))
+    assert slope.item() == 144 and torch.autograd.grad(slope, w)[0].item() == 48
+    with fw.dual_level():
+        tangent = fw.unpack_dual(fw.make_dual(one, one) * w).tangent
+    assert torch.autograd.grad(tangent, w)[0].item() == 1
+
+
+def test_results_require_gradients_where_somebody_outside_wants_them(w):
+    one = torch.tensor(1.0)
+    grad = torch.func.grad
+    assert not grad(lambda x: x ** 2)(one).requires_grad and not grad(lambda x: w * 1)(one).requires_grad
+    assert not grad(lambda x: one * 1)(one).requires_grad and grad(lambda x: x * w)(one).requires_grad
+    with torch.no_grad():
+        assert not grad(lambda x: x ** 2 * w)(one).requires_grad
+        gradient, value = torch.func.grad_and_value(lambda x: w)(one)
+        assert gradient.item() == 0 and value.requires_grad
+    _, (value, aux) = torch.func.grad_and_value(lambda x: (x * 1, (x * w, x, w)), has_aux=True)(one)
+    assert [t.requires_grad for t in (value, *aux)] == [False, True, False, True]
+    out, pull = torch.func.vjp(lambda x: x * 2, one)
+    assert not out.requires_grad and not pull(one)[0].requires_grad and pull(w)[0].requires_grad
+    out, pull = torch.func.vjp(lambda x: x * w, one)
+    assert out.requires_grad and pull(one)[0].requires_grad
+    with torch.no_grad():
+        assert not pull(one)[0].requires_grad
+    assert torch.equal(torch.func.hessian(lambda x: x.sum())(torch.ones(2)), torch.zeros(2, 2))
+
+
+def ends_of(node, found):
+    for following, _ in node.next_functions:
+        if following is not None:
+            found += [following] if following.name() == "AccumulateGrad" else []
+            ends_of(following, found)
+    return found
+
+
+def test_a_transform_that_is_over_costs_its_results_nothing(w):
+    result = torch.func.grad(lambda x: (x * w).sin())(torch.tensor(1.0))
+    assert result.requires_grad and {end.variable for end in ends_of(result.grad_fn, [])} == {w}
+
+
+def test_a_function_is_called_once_for_all_directions():
+    calls = []
+
+    def square(x):
+        calls.append(x)
+        return x ** 2
+    torch.func.jacfwd(square)(torch.ones(4))
+    _, derivative = torch.func.linearize(square, torch.ones(4))
+    assert torch.equal(derivative(torch.ones(4)), derivative(torch.ones(4))) and len(calls) == 2
+
+
+def test_wrong_arguments_of_transforms():
+    one = torch.tensor(1.0)
+    for numbers, words in ((1, "Got argnum=1, but only 1"), ((), "must be non-empty"), ((0, 0), "must be unique"),
+                           ("x", "should be int or tuple")):
+        with pytest.raises(RuntimeError, match=words):
+            torch.func.grad(lambda x: x * 1, argnums=numbers)(one)
+    assert torch.func.grad(lambda x, y: x * y, argnums=-1)(one, one * 2).item() == 1
+    with pytest.raises(ValueError, match="must be Tensor, got <class 'float'>"):
+        torch.func.grad(lambda x: x * 1)(1.0)
+    with pytest.raises(RuntimeError, match="should be a tuple"):
+        torch.func.grad(lambda x: x * 1, has_aux=True)(one)
+
+
+# vmap
+
+
+def test_keyword_arguments_are_every_sample_s(x):
+    assert torch.equal(torch.func.vmap(lambda a, s=None: a * s.sum())(x, s=torch.arange(5.0)), x * 10)
+    assert torch.func.vmap(lambda a, s=None: s)(x, s=torch.ones(2)).shape == (3, 2)
+
+
+DRAWS = {"randn": lambda a: torch.randn(2) + a[:2], "like": torch.randn_like, "dropout": lambda a: nn.functional.dropout(a),
+         "in place": lambda a: a.clone().normal_(), "bernoulli": lambda a: torch.bernoulli(a * 0 + 0.5),
+         "permutation": lambda a: torch.randperm(4) + a, "multinomial": lambda a: torch.multinomial(a.abs() + 1, 2) + a[:2],
+         "own generator": lambda a: torch.randn(4, generator=torch.Generator().manual_seed(1)) + a}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_random_numbers_are_refused_unless_they_are_asked_for(x, name):
+    before = torch.get_rng_state()
+    with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
+        torch.func.vmap(DRAWS[name])(x)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.randn(2)  # outside nothing is refused, and within nothing that draws nothing
+    assert torch.func.vmap(lambda a: nn.functional.dropout(a, training=False))(x).equal(x)
+    same = torch.func.vmap(lambda a: DRAWS[name](a * 0), randomness="same")(x)
+    assert torch.equal(same[0], same[1]) and torch.equal(same[0], same[2])
+
+
+def test_random_numbers_of_samples(x):
+    torch.manual_seed(0)
+    expected = torch.randn(3, 2)
+    for kind, numbers in (("different", expected), ("same", expected[:1].expand(3, 2))):
+        torch.manual_seed(0)
+        assert torch.equal(torch.func.vmap(lambda a: torch.randn(2), randomness=kind)(x), numbers)
+        assert not torch.equal(*torch.func.vmap(lambda a: (torch.rand(1), torch.rand(1)), randomness=kind)(x))
+    with pytest.raises(RuntimeError, match="Only allowed values for randomness"):
+        torch.func.vmap(torch.sin, randomness="some")(x)
+
+
+def test_tensors_that_are_not_mapped_may_not_change(x):
+    shared, total = torch.zeros(4), torch.zeros(4)
+    with pytest.raises(RuntimeError, match="in place that is not mapped"):
+        torch.func.vmap(lambda a, b: b.add_(a), in_dims=(0, None))(x, shared)
+    with pytest.raises(RuntimeError, match="in place that is not mapped"):
+        torch.func.vmap(lambda a: total.copy_(a))(x)
+    assert torch.equal(torch.func.vmap(lambda a: a.clone().add_(1))(x), x + 1)
+    y = x.clone()
+    torch.func.vmap(lambda a: a.add_(1))(y)
+    assert torch.equal(y, x + 1)
+
+
+def test_dimensions_that_fit_nothing(x):
+    vmap = torch.func.vmap
+    for words, wrong in (("expected `in_dims` to be int", lambda: vmap(torch.sin, in_dims=[0])(x)),
+                         ("got no inputs", lambda: vmap(torch.sin)()),
+                         ("not compatible with the structure of `inputs`", lambda: vmap(torch.sin, in_dims=(0, 0))(x)),
+                         ("We cannot vmap over non-Tensor arguments", lambda: vmap(torch.mul)(x, 2)),
+                         ("chunk_size should be None or greater", lambda: vmap(torch.sin, chunk_size=0)(x)),
+                         ("must only return Tensors, got type <class 'int'>", lambda: vmap(lambda a: 3)(x)),
+                         ("not compatible with the structure of `outputs`", lambda: vmap(torch.sin, out_dims=(0, 0))(x)),
+                         ("can not return a BatchedTensor when out_dim is None", lambda: vmap(torch.sin, out_dims=None)(x))):
+        with pytest.raises(ValueError, match=words):
+            wrong()
+    assert vmap(lambda a: x, out_dims=None)(x) is x and vmap(lambda a: a * 2)(torch.zeros(0, 2)).shape == (0, 2)

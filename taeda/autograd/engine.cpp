@@ -9,12 +9,18 @@ namespace taeda::inline v0_2::autograd {
 
 namespace {
 
-/// The weight of an output: given, or one for a single element.
+/// The weight of an output, in its dtype as every gradient of it: given, or one for a single
+/// element.
 Tensor root_gradient(const Tensor& output, const Tensor& given) {
   if (given.defined()) {
     TAEDA_CHECK(given.sizes() == output.sizes(), "Mismatch in shape: grad_output has a shape of ",
                 given.sizes(), " and output has a shape of ", output.sizes(), ".");
-    return given;
+    TAEDA_CHECK(given.is_complex() == output.is_complex(),
+                "For complex Tensors, both grad_output and output are required to have the same "
+                "dtype. Mismatch in dtype: grad_output has a dtype of ",
+                to_string(given.dtype()), " and output has a dtype of ", to_string(output.dtype()),
+                ".");
+    return given.dtype() == output.dtype() ? given : given.to(output.dtype());
   }
   TAEDA_CHECK(output.numel() == 1,
               "grad can be implicitly created only for scalar outputs, but got an output of shape ",

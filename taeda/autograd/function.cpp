@@ -18,8 +18,12 @@ bool AutogradContext::needs_input_grad(
   return false;
 }
 
+// What a backward does with them is its own affair: it may record although the pass does not, so
+// they come with the history that they had.
 variable_list AutogradContext::get_saved_variables() const {
   if (released_) detail::throw_graph_released("a user-defined function");
+  const RunningNode running(node_);  // outputs get their history from it
+  const AutoGradMode recorded(true);
   variable_list out;
   for (const Saved& s : saved_) out.push_back(s.unpack());
   return out;
@@ -28,6 +32,7 @@ variable_list AutogradContext::get_saved_variables() const {
 void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& is_tensor,
                           variable_list& outputs) {
   is_tensor_ = is_tensor;
+  context.node_ = this;
   detail::connect(*this, TensorList(inputs));
   const auto contains = [](const std::vector<TensorImpl*>& list, const Tensor& t) {
     return std::find(list.begin(), list.end(), t.unsafe_impl()) != list.end();
@@ -35,6 +40,13 @@ void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& 
   const auto is_among = [](const variable_list& list, const Tensor& t) {
     return std::find_if(list.begin(), list.end(), [&](const Tensor& o) { return o.is_same(t); });
   };
+  for (const TensorImpl* dirty : context.dirty_)
+    TAEDA_CHECK(std::any_of(outputs.begin(), outputs.end(),
+                            [&](const Tensor& t) { return t.unsafe_impl() == dirty; }),
+                "Some elements marked as dirty during the forward method were not returned as "
+                "output. The inputs that are modified inplace must all be outputs of the Function. "
+                "(in ",
+                name_, ")");
   const NodePtr self(this);
   const ViewKind kind = outputs.size() == 1 ? ViewKind::CustomFunction : ViewKind::MultiOutput;
   variable_list own = outputs;  // as forward made them, with inputs taken out
@@ -42,6 +54,9 @@ void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& 
     Tensor& out = outputs[i];
     TAEDA_CHECK(out.defined(), name_, ": forward returned an undefined tensor as output ", i);
     const bool dirty = contains(context.dirty_, out);
+    TAEDA_CHECK(!dirty || !out.requires_grad() || !out.is_leaf(),
+                "a leaf Variable that requires grad has been used in an in-place operation. (in ",
+                name_, ")");
     const bool is_input = is_among(inputs, out) != inputs.end();
     if (is_input && !dirty) own[i].reset();
     const bool differentiable =
@@ -95,7 +110,7 @@ TensorVec FunctionNode::apply(TensorVec grads, Needs needs) {
 std::vector<SavedTensor> FunctionNode::saved_tensors() const {
   if (context.released_) detail::throw_graph_released(name());
   std::vector<SavedTensor> out;
-  for (const Saved& s : context.saved_) out.push_back({"", s.unpack()});
+  for (Tensor& t : context.get_saved_variables()) out.push_back({"", std::move(t)});
   return out;
 }
 

@@ -25,9 +25,13 @@ class AutogradContext {
   void mark_non_differentiable(const variable_list& outputs) {
     for (const Tensor& t : outputs) non_differentiable_.push_back(t.unsafe_impl());
   }
-  /// Inputs that forward changed in place and returned.
+  /// Inputs that forward changed in place and returns. It counts as a change of each, by whatever
+  /// means forward made it.
   void mark_dirty(const variable_list& inputs) {
-    for (const Tensor& t : inputs) dirty_.push_back(t.unsafe_impl());
+    for (const Tensor& t : inputs) {
+      dirty_.push_back(t.unsafe_impl());
+      bump_version(t);
+    }
   }
   /// With false, `backward` sees undefined tensors instead of zeros for outputs nobody used.
   void set_materialize_grads(bool on) { materialize_ = on; }
@@ -46,6 +50,7 @@ class AutogradContext {
   std::vector<TensorImpl*> non_differentiable_, dirty_;
   std::vector<Saved> saved_;
   std::vector<bool> needs_;
+  Node* node_ = nullptr;  ///< whose context this is, once it was recorded
   bool materialize_ = true;
   bool released_ = false;
 };

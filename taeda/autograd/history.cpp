@@ -47,6 +47,7 @@ std::vector<SavedTensor> detail::AnyClosureNode::saved_tensors() const {
   functions_.copy(closure_);
   const RunningNode running(
       const_cast<AnyClosureNode*>(this));  // outputs get their history from it
+  const AutoGradMode recorded(true);
   std::vector<SavedTensor> out;
   for (const Saved* s : visitor.found())
     if (s->defined()) out.push_back({s->name() ? s->name() : "", s->unpack()});

@@ -3,6 +3,7 @@
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/autograd/record.h"
+#include "taeda/autograd/runs_once.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -18,6 +19,8 @@ int take_saved_count() {
   saved_count = 0;
   return n;
 }
+
+void runs_once() { ++saved_count; }
 
 SavedVisitor::SavedVisitor() : previous_(visitor) { visitor = this; }
 SavedVisitor::~SavedVisitor() { visitor = previous_; }

@@ -14,6 +14,7 @@
 // to them it is an error instead, when they are changed as well as when their base was.
 #include "taeda/autograd/view.h"
 
+#include "taeda/autograd/history.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
@@ -40,12 +41,15 @@ class RegionReplaced final : public Node {
   explicit RegionReplaced(const Region& region) : region_(region) {}
   const char* name() const override { return "CopySlices"; }
   TensorVec apply(TensorVec grads, Needs needs) override {
+    if (released_) detail::throw_graph_released(name());
     Region::Parts parts = region_.divide(grads[0], needs[1]);
     return {std::move(parts.outside), std::move(parts.inside)};
   }
+  void release_saved() override { released_ = true; }
 
  private:
   Region region_;
+  bool released_ = false;
 };
 
 /// Throws for a view whose history cannot be made anew. `done` says what happened to it.

@@ -7,8 +7,11 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/device/draws.h"
 #include "taeda/device/graph.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/device/mt19937.h"
@@ -448,5 +451,13 @@ void manual_seed(uint64_t seed) {
     for (Generator* g : of_type)
       if (g) g->manual_seed(seed);
 }
+
+namespace {
+thread_local std::string refusal;
+}
+
+std::string refuse_draws(std::string why) { return std::exchange(refusal, std::move(why)); }
+
+void check_draws() { TAEDA_CHECK(refusal.empty(), refusal); }
 
 }  // namespace taeda::inline v0_2

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "taeda/autograd/runs_once.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
@@ -129,9 +130,11 @@ Tensor mul(const Tensor& self, const Scalar& other) {
   if (!self.is_strided()) [[unlikely]]
     return on_values(self, true, [&](const Tensor& values) { return values.mul(other); });
   Tensor out = pointwise(Mul{}, self, other);
-  if (wants_grad(self))
+  if (wants_grad(self)) {
+    autograd::runs_once();
     record("MulBackward0", out, {self, kNumber},
            [other](const Tensor& g) { return g.mul(conjugate(other)); });
+  }
   return out;
 }
 
@@ -219,11 +222,13 @@ Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_vi
                      [&](const Tensor& values) { return values.div(other, rounding_mode); });
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
-  if (wants_grad(self))
+  if (wants_grad(self)) {
+    autograd::runs_once();
     record(mode == Rounding::None ? "DivBackward0" : "DivBackward2", out, {self, kNumber},
            [mode, other](const Tensor& g) {
              return mode == Rounding::None ? g.div(conjugate(other)) : detail::zeros_like(g);
            });
+  }
   return out;
 }
 
@@ -372,7 +377,10 @@ Tensor& Tensor::mul_(const Scalar& other) const {
   return in_place_recorded(
       "mul_", "MulBackward0", *this, {*this, kNumber},
       [&] { pointwise_into(Mul{}, *this, *this, other); },
-      [&] { return [other](const Tensor& g) { return g.mul(conjugate(other)); }; });
+      [&] {
+        autograd::runs_once();
+        return [other](const Tensor& g) { return g.mul(conjugate(other)); };
+      });
 }
 
 Tensor& Tensor::div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const {

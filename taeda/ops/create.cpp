@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "taeda/autograd/record.h"
+#include "taeda/autograd/runs_once.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
@@ -366,10 +367,12 @@ Tensor make_complex(const Tensor& real, const Tensor& imag) {
     const Tensor whole = view_as_complex(stack(broadcast_tensors({real, imag}), -1));
     out = make_alias(whole);
   }
-  if (recorded)
+  if (recorded) {
+    autograd::runs_once();
     record("ComplexBackward0", out, {real, imag}, [](const Tensor& g, Needs needs) {
       return TensorVec{needs[0] ? taeda::real(g) : Tensor(), needs[1] ? taeda::imag(g) : Tensor()};
     });
+  }
   return out;
 }
 

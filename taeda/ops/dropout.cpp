@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "taeda/autograd/record.h"
+#include "taeda/autograd/runs_once.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/dropout_state.h"
@@ -29,9 +30,11 @@ Tensor apply_mask(const Tensor& x, double p, const DropoutMask& mask, const DimV
     const Tensor in = x.strides() == IntArrayRef(strides) ? x : out.copy_(x);
     detail::apply_decisions(out, in, p, mask);
   }
-  if (wants_grad(x))
+  if (wants_grad(x)) {
+    autograd::runs_once();
     record("NativeDropoutBackward0", out, {x},
            [p, mask, strides](const Tensor& g) { return apply_mask(g, p, mask, strides); });
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 // The decisions of dropout. Not part of the public interface.
 #pragma once
 
+#include "taeda/device/draws.h"
 #include "taeda/device/generator.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/random.h"
@@ -25,6 +26,7 @@ inline Tensor next_decisions(int64_t n, double p, const Generator& g) {
 
 /// The next `n` decisions on `t`'s device, each to keep its element with probability `keep`.
 inline DropoutMask next_mask(const Tensor& t, int64_t n, double keep) {
+  check_draws();
   DropoutMask mask;
   const Generator& g = default_generator(t.device());
   if (t.is_cpu())

@@ -4,12 +4,14 @@
 #include <cmath>
 
 #include "taeda/base/error.h"
+#include "taeda/device/draws.h"
 #include "taeda/kernels/pointwise/special.h"
 
 namespace taeda::inline v0_2::detail {
 
 Generator host_generator(const char* what, Device device, Generator* given) {
   if (device.is_meta()) return Generator(kCPU, 0);  // for numbers that are not kept
+  check_draws();
   Generator& generator = given ? *given : default_generator(device);
   TAEDA_CHECK(generator.device().type() == device.type(), "Expected a '", device,
               "' device type for generator but found '", generator.device(), "'");

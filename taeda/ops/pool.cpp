@@ -1,6 +1,7 @@
 #include "taeda/ops/pool.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/autograd/runs_once.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/pool.h"
@@ -220,11 +221,13 @@ Tensor avg_pool_run(const Tensor& x, const AveragePoolGeometry& geometry, IntArr
   const MemoryFormat order = order_of(x);
   Tensor out = make_dense(sizes, x.dtype(), x.device(), order);
   if (out.numel() > 0) avg_pool_slot(x.device().type(), out, dense(x, order), geometry);
-  if (wants_grad(x))
+  if (wants_grad(x)) {
+    autograd::runs_once();
     record(names(geometry.ndim).avg_backward, out, {x},
            [geometry, in = DimVector(x.sizes()), order](const Tensor& g) {
              return avg_pool_backward(g, geometry, in, order);
            });
+  }
   return out;
 }
 
@@ -291,11 +294,13 @@ Tensor adaptive_avg_run(int ndim, const Tensor& x, IntArrayRef sizes) {
     mean_slot(device, out, x, places);
   else if (out.numel() > 0)
     adaptive_avg_pool_slot(device, out, dense(x, order));
-  if (wants_grad(x))
+  if (wants_grad(x)) {
+    autograd::runs_once();
     record(names(ndim).adaptive_avg_backward, out, {x},
            [ndim, in = DimVector(x.sizes()), order](const Tensor& g) {
              return adaptive_avg_backward(ndim, g, in, order);
            });
+  }
   return out;
 }
 

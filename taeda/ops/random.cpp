@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/device/draws.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create.h"
@@ -24,6 +25,7 @@ using detail::finish;
 
 /// On meta nothing is drawn, whoever's generator is given.
 Generator& generator_for(const Tensor& t, Generator* given) {
+  check_draws();
   if (!given || t.is_meta()) return default_generator(t.device());
   TAEDA_CHECK(given->device().type() == t.device().type(), "Expected a '", t.device(),
               "' device type for generator but found '", given->device(), "'");

@@ -74,8 +74,8 @@ const Tensor& Tensor::resize_as_(const Tensor& other, std::optional<MemoryFormat
 }
 
 Tensor& Tensor::set_(const Tensor& source) const {
-  check_no_gradient("set_", *this);
   autograd::check_inplace("set_", *this, false);
+  if (GradMode::is_enabled()) check_no_gradient("set_", *this);
   TAEDA_CHECK(source.defined(), "set_ expects a defined tensor");
   TAEDA_CHECK(source.dtype() == dtype(), "Could not set tensor of type ", to_string(source.dtype()),
               " to a tensor of type ", to_string(dtype()));

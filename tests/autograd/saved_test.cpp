@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "taeda/autograd/engine.h"
+#include "taeda/autograd/function.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/names.h"
@@ -64,6 +65,69 @@ TEST(SavedTensors, WhatIsNeededIs) {
   end.zero_();
   by_weight.backward();
   EXPECT_TRUE(x.grad().equal(full({2}, 1.75)));
+}
+
+/// x * y, whose backward differentiates by what it saved.
+struct Looking : autograd::Function<Looking> {
+  static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x, const Tensor& y) {
+    const Tensor out = x.mul(y);
+    ctx->save_for_backward({x, y, out});
+    kept = ctx;
+    return out;
+  }
+  static autograd::variable_list backward(autograd::AutogradContext* ctx,
+                                          autograd::variable_list grads) {
+    const auto saved = ctx->get_saved_variables();
+    for (const Tensor& t : saved) EXPECT_TRUE(t.requires_grad());
+    EXPECT_FALSE(saved[0].is_leaf() || saved[2].is_leaf());
+    const AutoGradMode recorded(true);
+    return autograd::grad({saved[0].clone().mul(saved[1])}, {saved[0], saved[1]}, grads);
+  }
+  static inline autograd::AutogradContext* kept = nullptr;
+};
+
+TEST(SavedTensors, ComeBackToFunctionsAsWhatTheyWere) {
+  const Tensor p = full({2}, 3.0).requires_grad_(), q = full({2}, 5.0).requires_grad_();
+  const Tensor out = Looking::apply(p.mul(1), q);
+  const auto outside = Looking::kept->get_saved_variables();  // no pass runs
+  EXPECT_TRUE(outside[0].requires_grad() && outside[1].is_same(q));
+  EXPECT_TRUE(outside[2].requires_grad() && outside[2].grad_fn() == out.grad_fn());
+  out.sum().backward();
+  EXPECT_TRUE(p.grad().equal(q.detach()) && q.grad().equal(p.detach()));
+}
+
+TEST(SavedTensors, ANumberCountsAsOne) {
+  const Tensor x = ones({2}).requires_grad_();
+  for (const Tensor& y : {x.mul(2), x.div(2), x.clone().mul_(2), x.clone().div_(2)}) {
+    y.backward(ones({2}));
+    EXPECT_NE(error_of([&] { y.backward(ones({2})); }), "no error") << y.grad_fn()->name();
+  }
+  for (const Tensor& y : {x.add(2), x.neg(), x.sum(), x.add(x, 2)}) {
+    y.backward(ones(y.sizes()));
+    EXPECT_EQ(error_of([&] { y.backward(ones(y.sizes())); }), "no error") << y.grad_fn()->name();
+  }
+}
+
+TEST(SavedTensors, AMarkedInputCountsAsChanged) {
+  struct Same : autograd::Function<Same> {
+    static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x) {
+      ctx->mark_dirty({x});
+      return x;
+    }
+    static autograd::variable_list backward(autograd::AutogradContext*,
+                                            autograd::variable_list grads) {
+      return grads;
+    }
+  };
+  const Tensor plain = ones({2});
+  Same::apply(plain);
+  EXPECT_EQ(plain._version(), 1);
+  const Tensor p = ones({2}).requires_grad_(), x = p.mul(p), y = x.mul(x);
+  Same::apply(x);
+  EXPECT_NE(error_of([&] { y.sum().backward(); }).find("modified by an inplace"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { Same::apply(p); }).find("a leaf Variable that requires grad"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST(BackwardStreams, TheCallerWaitsForLeavesOfOtherStreams) {
   synchronize(kDevice);
   sim::Gate gate;
   sim::delay_stream(side, gate);
-  y.backward(ones({64}, kDevice));
+  y.backward(ones({64}, kDevice), true);
   const Tensor used = x.grad() * 1;
   const std::vector<Tensor> given = autograd::grad({y * 1}, {x}, {ones({64}, kDevice)});
   const Tensor used_too = given[0] * 1;

@@ -23,14 +23,14 @@ class set_detect_anomaly:
     """Names the operation behind a backward that fails or gives NaN; switches at once, back at the end of a `with`."""
 
     def __init__(self, mode, check_nan=True):
-        self.previous = _C.is_anomaly_enabled()
+        self.previous = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
         _C._set_detect_anomaly(mode, check_nan)
 
     def __enter__(self):
         return None
 
     def __exit__(self, *error):
-        _C._set_detect_anomaly(self.previous, True)
+        _C._set_detect_anomaly(*self.previous)
 
 
 class detect_anomaly:
@@ -42,11 +42,11 @@ class detect_anomaly:
         self.check_nan = check_nan
 
     def __enter__(self):
-        self.previous = _C.is_anomaly_enabled()
+        self.previous = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
         _C._set_detect_anomaly(True, self.check_nan)
 
     def __exit__(self, *error):
-        _C._set_detect_anomaly(self.previous, True)
+        _C._set_detect_anomaly(*self.previous)
 
 
 class set_multithreading_enabled:
@@ -62,7 +62,15 @@ class set_multithreading_enabled:
         return None
 
 
+class _Engine:
+    """What runs backward passes, by the name that programs know."""
+
+    queue_callback = staticmethod(graph.queue_callback)
+
+
 class _VariableType(type):
+    _execution_engine = _Engine()
+
     def __instancecheck__(cls, instance):
         return isinstance(instance, _C.TensorBase)
 
@@ -76,7 +84,7 @@ class Variable(metaclass=_VariableType):
 
 
 def __getattr__(name):
-    if name in ("forward_ad", "profiler"):  # without an import of their own, as `torch.autograd.forward_ad`
+    if name in ("forward_ad", "profiler", "variable"):  # without an import of their own, as `torch.autograd.forward_ad`
         import importlib
         return importlib.import_module(f"{__name__}.{name}")
     if name == "DeviceType":

@@ -11,6 +11,7 @@ two backward passes take, and a result of what ran under no_grad has no tangent.
 import collections
 
 from .. import _C
+from .._level import Level
 from .modes import enable_grad
 from .passes import grad
 
@@ -19,9 +20,10 @@ __all__ = ["UnpackedDualTensor", "enter_dual_level", "exit_dual_level", "make_du
 UnpackedDualTensor = collections.namedtuple("UnpackedDualTensor", ["primal", "tangent"])
 
 
-class _Level:
+class _Dual(Level):
     def __init__(self):
-        self.leaves, self.tangents, self.recorded = [], [], False
+        super().__init__()
+        self.duals, self.tangents = [], []
 
 
 _levels = []
@@ -31,7 +33,7 @@ def enter_dual_level():
     """Begins a level; returns its number. Levels do not nest."""
     if _levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _levels.append(_Level())
+    _levels.append(_Dual())
     return 0
 
 
@@ -60,12 +62,10 @@ def make_dual(tensor, tangent, *, level=None):
                            f"{list(tensor.shape)}")
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"Trying to set a forward gradient of dtype {tangent.dtype} for a tensor of dtype {tensor.dtype}")
-    at.recorded |= tensor.requires_grad or tangent.requires_grad
     with enable_grad():
-        leaf = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach().requires_grad_()
-        at.leaves.append(leaf)
+        dual = at.watch(tensor, at.duals)
         at.tangents.append(tangent)
-        return leaf.clone()  # which may be changed in place
+        return dual.clone()  # which may be changed in place
 
 
 def unpack_dual(tensor, *, level=None):
@@ -73,17 +73,21 @@ def unpack_dual(tensor, *, level=None):
     if not _levels:
         return UnpackedDualTensor(tensor, None)
     at = _current(level, "unpack")
-    if not tensor.requires_grad or not at.leaves:
+    if not tensor.requires_grad or not at.duals:
         return UnpackedDualTensor(tensor, None)
+    recorded = _C.is_grad_enabled()
     with enable_grad():
         weights = _C.zeros_like(tensor).requires_grad_()
-        first = grad([tensor], at.leaves, [weights], create_graph=True, retain_graph=True, allow_unused=True)
+        first = grad([tensor], at.duals, [weights], create_graph=True, retain_graph=True, allow_unused=True)
         pairs = [(g, t) for g, t in zip(first, at.tangents) if g is not None and g.requires_grad]
         if not pairs:
-            return UnpackedDualTensor(tensor if at.recorded else tensor.detach(), None)
-        tangent, = grad([g for g, _ in pairs], [weights], [t for _, t in pairs], create_graph=at.recorded, retain_graph=True,
-                        allow_unused=True, materialize_grads=True)
-    return UnpackedDualTensor(tensor, tangent) if at.recorded else UnpackedDualTensor(tensor.detach(), tangent.detach())
+            return UnpackedDualTensor(at.left(tensor, keep=True), None)
+        at.leaves.append(weights)
+        outside = recorded and at.reaches_outside([tensor], [t for _, t in pairs])
+        tangent, = grad([g for g, _ in pairs], [weights], [t for _, t in pairs], create_graph=outside, retain_graph=True,
+                        allow_unused=True)
+    tangent = _C.zeros_like(tensor) if tangent is None else tangent
+    return UnpackedDualTensor(*at.left((tensor, tangent), keep=True))
 
 
 class dual_level:

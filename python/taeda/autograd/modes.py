@@ -28,14 +28,21 @@ class _Mode:
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
             generator = function(*args, **kwargs)
-            value = None
+            resume = functools.partial(next, generator)
             while True:
                 try:
                     with self._again():
-                        given = generator.send(value)
+                        given = resume()
                 except StopIteration as stop:
                     return stop.value
-                value = yield given
+                try:
+                    resume = functools.partial(generator.send, (yield given))
+                except GeneratorExit:
+                    with self._again():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume = functools.partial(generator.throw, error)
         return wrapped
 
     def _again(self):

@@ -6,7 +6,6 @@ import warnings
 from .. import _C
 from ..autograd import Function, backward, graph
 from ..autograd.modes import enable_grad, no_grad
-from ..random import fork_rng, get_rng_state, set_rng_state
 from . import _pytree
 
 __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "DefaultDeviceType",
@@ -85,12 +84,30 @@ def set_device_states(devices, states, *, device_type=None):
         _module_of(device_type or DefaultDeviceType.get_device_type()).set_rng_state(state, number)
 
 
+class _Kept:
+    """What a call depends on beside its arguments, for the call in backward: the precision that autocast gives operations and,
+    with `preserve`, random numbers."""
+
+    def __init__(self, args, preserve):
+        tensors = [x for x in _pytree.tree_leaves(args) if isinstance(x, _C.TensorBase)]
+        self.state = _C._ForwardState(tensors, preserve)
+
+    @contextlib.contextmanager
+    def again(self):
+        scope = self.state.again()
+        try:
+            with enable_grad():
+                yield
+        finally:
+            del scope
+
+
 class _Reentrant(Function):
     """Computes without a history, and again with one in backward, within a backward pass of its own."""
 
     @staticmethod
     def forward(ctx, run_function, preserve, *args):
-        ctx.run_function, ctx.state = run_function, get_rng_state() if preserve else None
+        ctx.run_function, ctx.kept = run_function, _Kept(args, preserve)
         ctx.args = [None if isinstance(a, _C.TensorBase) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, _C.TensorBase)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
@@ -102,9 +119,7 @@ class _Reentrant(Function):
         args = list(ctx.args)
         for i, saved in zip(ctx.places, ctx.saved_tensors):
             args[i] = saved.detach().requires_grad_(saved.requires_grad)
-        with fork_rng(enabled=ctx.state is not None), enable_grad():
-            if ctx.state is not None:
-                set_rng_state(ctx.state)
+        with ctx.kept.again():
             outputs = ctx.run_function(*args)
         outputs = (outputs,) if isinstance(outputs, _C.TensorBase) else tuple(outputs)
         wanted = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, _C.TensorBase) and o.requires_grad]
@@ -120,8 +135,8 @@ CheckpointFunction = _Reentrant
 class _Recomputed:
     """The tensors that one call saved, by their order; filled when the first of them is asked for."""
 
-    def __init__(self, run, preserve):
-        self.run, self.state = run, get_rng_state() if preserve else None
+    def __init__(self, run, args, preserve):
+        self.run, self.kept = run, _Kept(args, preserve)
         self.saved, self.shapes = None, []
 
     def pack(self, tensor):
@@ -131,9 +146,7 @@ class _Recomputed:
     def unpack(self, number):
         if self.saved is None:
             self.saved = []
-            with fork_rng(enabled=self.state is not None), enable_grad():
-                if self.state is not None:
-                    set_rng_state(self.state)
+            with self.kept.again():
                 with graph.saved_tensors_hooks(lambda t: self.saved.append(t.detach()), lambda _: None):
                     self.run()
             found = [(tuple(t.shape), t.dtype) for t in self.saved]
@@ -175,7 +188,7 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism
     def run():
         with again:
             function(*args, **kwargs)
-    held = _Recomputed(run, preserve)
+    held = _Recomputed(run, (args, kwargs), preserve)
     with graph.saved_tensors_hooks(held.pack, held.unpack), first:
         return function(*args, **kwargs)
 

@@ -1,6 +1,7 @@
 """Hooks of modules: the dicts that hold them, those of all modules, and gradients at a module's edge."""
 
 import collections
+import types
 
 from ... import _C
 from ..._tensor import RemovableHandle, called_later
@@ -34,7 +35,45 @@ buffer_registration, module_registration, parameter_registration = (Hooks() for 
 # Backward hooks of all modules are of one kind or the other, as those of one module.
 backward_is_full = None
 
-_C._set_module_hooks((forward_pre.calls, forward.calls, backward.calls, backward_pre.calls))
+
+def _tell():
+    """Lets calls of modules look into the dicts as they are now."""
+    _C._set_module_hooks((forward_pre.calls, forward.calls, backward.calls, backward_pre.calls))
+
+
+_tell()
+
+# The names under which programs know the dicts, in nn.modules.module: whoever gives one another dict replaces the hooks.
+NAMES = {"_global_forward_pre_hooks": (forward_pre, "calls"), "_global_forward_hooks": (forward, "calls"),
+         "_global_forward_hooks_with_kwargs": (forward, "with_kwargs"),
+         "_global_forward_hooks_always_called": (forward, "always"), "_global_backward_hooks": (backward, "calls"),
+         "_global_backward_pre_hooks": (backward_pre, "calls"),
+         "_global_buffer_registration_hooks": (buffer_registration, "calls"),
+         "_global_module_registration_hooks": (module_registration, "calls"),
+         "_global_parameter_registration_hooks": (parameter_registration, "calls"),
+         "_global_is_full_backward_hook": (None, "backward_is_full")}
+
+
+class ModuleOfHooks(types.ModuleType):
+    """A module of Python's in which the dicts have those names."""
+
+    def __getattr__(self, name):
+        if name not in NAMES:
+            raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+        holder, attribute = NAMES[name]
+        return globals()[attribute] if holder is None else getattr(holder, attribute)
+
+    def __setattr__(self, name, value):
+        if name not in NAMES:
+            return super().__setattr__(name, value)
+        holder, attribute = NAMES[name]
+        if holder is None:
+            globals()[attribute] = value
+        elif not isinstance(value, dict):
+            raise TypeError(f"{name} must be a dict of hooks, but got {type(value)}")
+        else:
+            setattr(holder, attribute, value)
+            _tell()
 
 
 def register_module_forward_pre_hook(hook):
@@ -134,20 +173,18 @@ class BackwardHooks:
 
     def __init__(self, module, hooks, pre_hooks):
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
-        self.grad_output, self.has_inputs = None, False
+        self.grad_output, self.has_inputs, self.count = None, False, 0
 
     def around_inputs(self, args):
         args, node, places = _through_edge(args)
+        self.count = count = len(args)
         if node is None:
             return args
-        self.has_inputs, count = True, len(args)  # the node keeps what `call` refers to: no tensor, which would keep the node
+        self.has_inputs = True  # the node keeps what `call` refers to: no tensor, which would keep the node
 
         def call(grad_inputs, _):
-            if self.grad_output is None:
-                raise RuntimeError(f"Module backward hook for grad_input is called before the grad_output one. This happens "
-                                   "because the gradient in your nn.Module flows to the Module's input without passing through "
-                                   "the Module's output. Make sure that the output depends on the input and that the loss is "
-                                   "computed based on the output.")
+            if self.grad_output is None:  # not by way of the output: a gradient of this module's own gradient
+                return None
             grads = self._called(_spread(grad_inputs, places, count), grad_inputs, places)
             self.grad_output = None
             return grads
@@ -189,7 +226,7 @@ class BackwardHooks:
                 given = replaced
             self.grad_output = given
             if not self.has_inputs:
-                self._called((), (), ())
+                self._called((None,) * self.count, (), ())
                 self.grad_output = None
             return tuple(given[i] for i in places)
         graph.register_prehook(node, call)

@@ -2,6 +2,7 @@
 
 import collections
 import itertools
+import sys
 
 from ... import _C
 from ..._tensor import Tensor
@@ -12,6 +13,8 @@ from ._hooks import (  # noqa: F401
     register_module_forward_pre_hook, register_module_full_backward_hook, register_module_full_backward_pre_hook,
     register_module_module_registration_hook, register_module_parameter_registration_hook)
 from ._state import StateMixin, _IncompatibleKeys  # noqa: F401
+
+sys.modules[__name__].__class__ = _hooks.ModuleOfHooks
 
 _DICTS = ("_parameters", "_buffers", "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
           "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
