@@ -23,9 +23,10 @@ vision::GridOptions grid_options(int64_t nrow, int64_t padding, bool normalize,
 }
 
 /// The numbers of the boxes [N, 4] (x1, y1, x2, y2), best first, that share at most `threshold` of
-/// both together with every earlier one that stays.
+/// both together with every earlier one that stays, if it has the same `group` (null: all have).
 template <typename T>
-std::vector<int64_t> without_doubles(const T* boxes, int64_t count, double threshold) {
+std::vector<int64_t> without_doubles(const T* boxes, const int64_t* group, int64_t count,
+                                     double threshold) {
   std::vector<T> areas(static_cast<size_t>(count));
   std::vector<char> gone(static_cast<size_t>(count));
   std::vector<int64_t> kept;
@@ -38,6 +39,7 @@ std::vector<int64_t> without_doubles(const T* boxes, int64_t count, double thres
     kept.push_back(i);
     const T* one = boxes + 4 * i;
     for (int64_t j = i + 1; j < count; ++j) {
+      if (group && group[i] != group[j]) continue;
       const T* other = boxes + 4 * j;
       const T width = std::max(T(0), std::min(one[2], other[2]) - std::max(one[0], other[0]));
       const T height = std::max(T(0), std::min(one[3], other[3]) - std::max(one[1], other[1]));
@@ -48,12 +50,18 @@ std::vector<int64_t> without_doubles(const T* boxes, int64_t count, double thres
   return kept;
 }
 
-Tensor nms_of_sorted(const Tensor& boxes, double threshold) {
+Tensor nms_of_sorted(const Tensor& boxes, double threshold, const std::optional<Tensor>& groups) {
   const bool wide = boxes.dtype() == kFloat64;
   const Tensor rows = boxes.detach().to(Device("cpu")).to(wide ? kFloat64 : kFloat32).contiguous();
+  Tensor numbers_of_groups;
+  const int64_t* group = nullptr;
+  if (groups) {
+    numbers_of_groups = groups->detach().to(Device("cpu")).to(kInt64).contiguous();
+    group = numbers_of_groups.data_ptr<int64_t>();
+  }
   const std::vector<int64_t> kept =
-      wide ? without_doubles(rows.data_ptr<double>(), rows.size(0), threshold)
-           : without_doubles(rows.data_ptr<float>(), rows.size(0), threshold);
+      wide ? without_doubles(rows.data_ptr<double>(), group, rows.size(0), threshold)
+           : without_doubles(rows.data_ptr<float>(), group, rows.size(0), threshold);
   const Tensor numbers = empty({static_cast<int64_t>(kept.size())}, kInt64);
   std::copy(kept.begin(), kept.end(), numbers.data_ptr<int64_t>());
   return numbers.to(boxes.device());
@@ -80,7 +88,7 @@ void add_vision(PyObject* module) {
   m.def("resize_nearest", &vision::resize_nearest, released());
   m.def("rgb_to_grayscale", &vision::transforms::rgb_to_grayscale, released());
   m.def("adjust_hue", &vision::transforms::adjust_hue, released());
-  m.def("nms_of_sorted", &nms_of_sorted, released());
+  m.def("nms_of_sorted", &nms_of_sorted, py::arg(), py::arg(), py::arg() = py::none(), released());
   m.def("make_grid", [](const Tensor& pictures, int64_t nrow, int64_t padding, bool normalize,
                         std::optional<std::pair<double, double>> value_range, bool scale_each,
                         double pad_value) {

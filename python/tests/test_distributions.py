@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import pathlib
 import pickle
 
@@ -291,3 +292,21 @@ def test_a_model_that_holds_one_is_copied():
     with torch.no_grad():
         made.weight.fill_(2)
     assert made.prior.log_prob(t(2.0)).sum() > made.prior.log_prob(t(5.0)).sum() and model.prior.loc is model.weight
+
+
+def test_what_is_kept_has_gradients_whoever_asked_first():
+    logits = torch.zeros(2, requires_grad=True)
+    outcomes, vectors = D.Categorical(logits=logits), D.MultivariateNormal(torch.zeros(2), torch.eye(2, requires_grad=True))
+    wishart = D.Wishart(torch.tensor(3.0), torch.eye(2, requires_grad=True))
+    with torch.no_grad():
+        outcomes.probs, vectors.precision_matrix, vectors.scale_tril, wishart.scale_tril, wishart.precision_matrix
+    for kept in (outcomes.probs, vectors.precision_matrix, vectors.scale_tril, wishart.scale_tril, wishart.precision_matrix):
+        assert kept.requires_grad
+
+
+def test_gamma_takes_numbers_as_values():
+    assert D.Gamma(2.0, 3.0).log_prob(1.5).item() == pytest.approx(2 * math.log(3) + math.log(1.5) - 4.5)
+    assert D.Gamma(torch.tensor(2.0, dtype=torch.float64), 3.0).log_prob(1.5).dtype == torch.float64
+    assert D.Normal(0.0, 1.0, validate_args=False).log_prob(0.0).item() == pytest.approx(-0.5 * math.log(2 * math.pi))
+    with pytest.raises(ValueError, match="must be a Tensor"):
+        D.Normal(0.0, 1.0).log_prob(0.0)

@@ -82,3 +82,17 @@ def test_doubles_among_many_boxes():
     assert ops.nms(boxes, scores, 0.4).tolist() == kept and ops.nms(boxes.double(), scores, 0.4).tolist() == kept
     assert ops.nms(boxes.to("sim"), scores.to("sim"), 0.4).cpu().tolist() == kept
     assert ops.nms(torch.zeros(0, 4), torch.zeros(0), 0.5).shape == (0,)
+
+
+@pytest.mark.parametrize("classes", [[0, 1, 1], [0, 10_000_000, 10_000_000], [3, 2 ** 40, 2 ** 40], [-1, 2 ** 62, 2 ** 62]])
+def test_numbers_of_classes_may_be_large(classes):
+    boxes = torch.tensor([[0, 0, 1.5, 1.5], [0, 0, 1.5, 1.5], [1000.25, 0, 1001.5, 1]])
+    kept = ops.batched_nms(boxes, torch.tensor([0.5, 0.75, 0.25]), torch.tensor(classes), 0.5)
+    assert kept.tolist() == [1, 0, 2]
+
+
+def test_a_box_with_negative_corners_stays_in_its_class():
+    boxes = torch.tensor([[0, 0, 10.0, 10], [-11, -11, -1, -1]])
+    assert ops.batched_nms(boxes, torch.tensor([0.5, 0.75]), torch.tensor([0, 1]), 0.5).tolist() == [1, 0]
+    with pytest.raises(RuntimeError, match="expected a class for each of 2 boxes"):
+        ops.batched_nms(boxes, torch.tensor([0.5, 0.75]), torch.tensor([0, 1, 1]), 0.5)

@@ -10,6 +10,7 @@
 #include "taeda/cpu/lapack.h"
 #include "taeda/cpu/matrices.h"
 #include "taeda/cpu/scratch.h"
+#include "taeda/kernels/pointwise/complex_division.h"
 
 namespace taeda::inline v0_2::cpu {
 
@@ -71,7 +72,7 @@ void eliminate(T* a, int rows, int columns, int* pivots, int* info) {
     }
     if (left[k] == T(0) && *info == 0) *info = k + 1;
     if (!pivots || !(left[k] == T(0)))
-      for (int i = k + 1; i < rows; ++i) left[i] = left[i] / left[k];
+      for (int i = k + 1; i < rows; ++i) left[i] = detail::quotient(left[i], left[k]);
     for (int j = k + 1; j < columns; ++j) {
       T* const column = a + int64_t{j} * rows;
       for (int i = k + 1; i < rows; ++i) column[i] = column[i] - left[i] * column[k];
@@ -119,7 +120,7 @@ void substitute(const T* a, T* x, int n, int columns, bool upper, bool transpose
       T sum = x[i];
       for (int j = from_last ? i + 1 : 0; j < (from_last ? n : i); ++j)
         sum = sum - (transpose ? a[i * n + j] : a[j * n + i]) * x[j];
-      x[i] = unit ? sum : sum / a[i * n + i];
+      x[i] = unit ? sum : detail::quotient(sum, a[i * n + i]);
     }
 }
 

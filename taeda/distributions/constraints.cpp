@@ -212,7 +212,9 @@ Constraint corr_cholesky() {
 Constraint positive_definite() {
   return {"PositiveDefinite()",
           [](const Tensor& v, const Bounds&) {
-            const Tensor symmetric = v.sub(v.transpose(-2, -1)).abs().gt(1e-6).sum({-2, -1}).eq(0);
+            // Up to the roundings of the product that made it.
+            const Tensor other = v.transpose(-2, -1), most = other.abs().mul(1e-5).add(1e-6);
+            const Tensor symmetric = v.sub(other).abs().gt(most).sum({-2, -1}).eq(0);
             const Tensor info = std::get<1>(linalg::cholesky_ex(v));
             return symmetric.logical_and(info.eq(0));
           },

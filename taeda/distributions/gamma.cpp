@@ -123,9 +123,11 @@ Tensor Dirichlet::mode() const {
   const Tensor& a = concentration();
   const Tensor above = a.sub(1).clamp_min(0);
   const Tensor inner = above.div(above.sum({-1}, true));
-  // Where no concentration is above 1 the density is highest in the corner of the largest.
+  // Where no concentration is above 1 the density is highest in the corner of the largest; several
+  // that are 1 make it the same between their corners.
   const Tensor corner = zeros_like(a).scatter(-1, a.argmax(-1, true), 1);
-  return where(a.le(1).all(-1, true), corner, inner);
+  const Tensor level = a.eq(1).sum({-1}, true).gt(1);
+  return where(a.le(1).all(-1, true), corner.masked_fill(level, NAN), inner);
 }
 
 Tensor Dirichlet::variance() const {
@@ -146,10 +148,7 @@ Tensor Dirichlet::entropy() const {
 }
 
 Tensor Dirichlet::draw(IntArrayRef shape, Generator* generator) const {
-  const ScalarType dtype = concentration().dtype();
-  const Tensor numbers = standard_gamma(concentration().expand(shape).to(kDouble), generator);
-  const Tensor weights = numbers.div(numbers.sum({-1}, true));
-  return weights.to(dtype).clamp(tiny_of(dtype), 1 - epsilon_of(dtype) / 2);
+  return standard_dirichlet(concentration().expand(shape), generator);
 }
 
 Tensor Dirichlet::log_density(const Tensor& value) const {

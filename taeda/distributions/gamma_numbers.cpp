@@ -8,8 +8,10 @@
 #include "taeda/distributions/numbers.h"
 #include "taeda/kernels/pointwise/special.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/host_numbers.h"
+#include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -58,6 +60,19 @@ Dual upper_fraction(double a, double x) {
     if (std::abs(step.value - 1) < kPrecise && std::abs(step.slope) < kPrecise) break;
   }
   return result;
+}
+
+/// sum (total)_n / (next)_n x^n with total's slope 1, the beta distribution function's series (DLMF
+/// 8.17.8) without its factor; all terms are positive.
+Dual beta_series(double total, Dual next, double x) {
+  Dual term{1, 0}, sum = term;
+  for (int n = 0; n < kMostTerms; ++n) {
+    term = term * (Dual{x * (total + n), x} / Dual{next.value + n, next.slope});
+    sum = sum + term;
+    if (term.value < kPrecise * sum.value && std::abs(term.slope) <= kPrecise * std::abs(sum.slope))
+      break;
+  }
+  return sum;
 }
 
 double gamma_number(double a, const Generator& generator) {
@@ -126,6 +141,90 @@ struct StandardGamma : autograd::Function<StandardGamma> {
 };
 
 }  // namespace
+
+double beta_number_gradient(double a, double b, double x, double rest) {
+  if (!(x > 0) || !(rest > 0)) return 0;
+  const double total = a + b;
+  if (total > 1e8) {  // a normal number, by its mean and deviation
+    const double slope = 0.5 / a - 1 / total - 0.5 / (total + 1);
+    return (b / (total * total) + (x - a / total) * slope) / rest;
+  }
+  const double log_x = rest < 0.5 ? std::log1p(-rest) : std::log(x);
+  const bool below = x < rest ? x * total <= a + 1 : rest * total > b + 1;
+  if (below) {
+    const Dual sum = beta_series(total, {a + 1, 1}, x);
+    return -x / a * (sum.value * (log_x - Digamma()(a + 1) + Digamma()(total)) + sum.slope);
+  }
+  const Dual sum = beta_series(total, {b + 1, 0}, rest);
+  return x / b * (sum.value * (log_x - Digamma()(a) + Digamma()(total)) + sum.slope);
+}
+
+namespace {
+
+/// Weights in double with the gradient of each at the probability that it has in its marginal, a
+/// beta distribution; the others share what is left as before (Figurnov, Mohamed and Mnih,
+/// "Implicit reparameterization gradients", 2018).
+struct StandardDirichlet : autograd::Function<StandardDirichlet> {
+  static Tensor forward(autograd::AutogradContext* context, Tensor concentration,
+                        Generator generator) {
+    if (concentration.is_meta()) return empty_like(concentration.detach());
+    const ScalarType dtype = concentration.dtype();
+    const Tensor numbers = gamma_numbers(concentration.to(kDouble), generator);
+    const Tensor total = numbers.sum({-1}, true), weights = numbers.div(total);
+    // What the others weigh, without the digits that 1 - x loses.
+    const Tensor rest =
+        where(weights.lt(0.5), weights.neg().add(1), others_of(numbers.contiguous()).div(total));
+    context->save_for_backward({concentration, weights, rest});
+    return weights.to(dtype).clamp(tiny_of(dtype), 1 - epsilon_of(dtype) / 2);
+  }
+  static autograd::variable_list backward(autograd::AutogradContext* context,
+                                          autograd::variable_list grads) {
+    TAEDA_CHECK_NOT_IMPLEMENTED(!GradMode::is_enabled(),
+                                "the derivative for '_dirichlet_grad' is not implemented");
+    const autograd::variable_list saved = context->get_saved_variables();
+    const Tensor a = saved[0].to(kDouble), b = others_of(a.contiguous());
+    const Tensor slope =
+        per_element([](double p, double q, double x,
+                       double rest) { return beta_number_gradient(p, q, x, rest); },
+                    a, b, saved[1], saved[2]);
+    const Tensor g = grads[0].to(kDouble), shared = g.mul(saved[1]).sum({-1}, true);
+    return {slope.mul(g.sub(shared)).to(saved[0].dtype()), Tensor()};
+  }
+
+ private:
+  /// The sum of all others of a last dimension, for each.
+  static Tensor others_of(const Tensor& t) {
+    const Tensor parts = detail::in_double(t).contiguous(), result = empty_like(parts);
+    const int64_t k = parts.size(-1);
+    const double* p = parts.data_ptr<double>();
+    double* r = result.data_ptr<double>();
+    for (int64_t row = 0; k > 0 && row < parts.numel(); row += k) {
+      double before = 0, behind = 0;
+      for (int64_t i = 0; i < k; before += p[row + i++]) r[row + i] = before;
+      for (int64_t i = k - 1; i >= 0; behind += p[row + i--]) r[row + i] += behind;
+    }
+    return result.to(t.device());
+  }
+  template <class F>
+  static Tensor per_element(F f, const Tensor& a, const Tensor& b, const Tensor& x,
+                            const Tensor& rest) {
+    const Tensor in[] = {detail::in_double(a), detail::in_double(b), detail::in_double(x),
+                         detail::in_double(rest)};
+    const Tensor result = empty_like(in[0]);
+    const auto at = [&](int n, int64_t i) { return in[n].data_ptr<double>()[i]; };
+    for (int64_t i = 0; i < result.numel(); ++i)
+      result.data_ptr<double>()[i] = f(at(0, i), at(1, i), at(2, i), at(3, i));
+    return result.to(a.device());
+  }
+};
+
+}  // namespace
+
+Tensor standard_dirichlet(const Tensor& concentration, Generator* generator) {
+  return StandardDirichlet::apply(
+      concentration,
+      detail::host_generator("standard_dirichlet", concentration.device(), generator));
+}
 
 double gamma_number_gradient(double a, double x) {
   if (!(x > 0)) return 0;

@@ -23,4 +23,11 @@ Tensor gamma_cdf(const Tensor& concentration, const Tensor& x);
 /// dx/da of a gamma number x with concentration a.
 double gamma_number_gradient(double a, double x);
 
+/// Weights of the last dimension that add up to 1, of gamma numbers with these concentrations;
+/// differentiable in them once.
+Tensor standard_dirichlet(const Tensor& concentration, Generator* generator = nullptr);
+
+/// (dx/da) / (1 - x) of a beta number x with concentrations a and b; `rest` is 1 - x.
+double beta_number_gradient(double a, double b, double x, double rest);
+
 }  // namespace taeda::inline v0_2::distributions

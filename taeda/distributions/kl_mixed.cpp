@@ -8,6 +8,7 @@
 #include "taeda/distributions/kl_formulas.h"
 #include "taeda/distributions/location_scale.h"
 #include "taeda/distributions/normal.h"
+#include "taeda/distributions/numbers.h"
 #include "taeda/distributions/positive.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/compare.h"
@@ -80,6 +81,17 @@ void with_gamma(Divergences& all) {
 Tensor of_uniform_and_gamma(const Uniform& p, const Gamma& q) {
   const Tensor result = cross_entropy(p.mean(), mean_log(p), q).sub(p.entropy());
   return result.masked_fill(p.low().lt(0), INFINITY);
+}
+
+/// The mean of log(1 - x) is that of the logarithm of a number that is mirrored at 1/2.
+Tensor of_uniform_and_beta(const Uniform& p, const Beta& q) {
+  const Tensor outside = p.low().lt(0).logical_or(p.high().gt(1));
+  const Tensor low = p.low().clamp_min(0), high = p.high().clamp_max(1);
+  const Tensor mean_log_rest = mean_log(Uniform(high.neg().add(1), low.neg().add(1), false));
+  const Tensor &a = q.concentration1(), &b = q.concentration0();
+  const Tensor logs =
+      a.sub(1).mul(mean_log(Uniform(low, high, false))).add(b.sub(1).mul(mean_log_rest));
+  return log_beta(a, b).sub(logs).sub(p.entropy()).masked_fill(outside, INFINITY);
 }
 
 Tensor of_uniform_and_exponential(const Uniform& p, const Exponential& q) {
@@ -174,7 +186,6 @@ void add_infinite(Divergences& all) {
   infinite<Pareto, Uniform>(all);
   infinite<Poisson, Bernoulli>(all);
   infinite<Poisson, Binomial>(all);
-  infinite<Uniform, Beta>(all);
 }
 
 }  // namespace
@@ -197,6 +208,7 @@ void add_divergences_of_mixed_pairs(Divergences& all) {
   with_gamma<Beta>(all);
   with_gamma<Exponential>(all);
   with_gamma<Pareto>(all);
+  all.add<Uniform, Beta>(of_uniform_and_beta);
   all.add<Uniform, Exponential>(of_uniform_and_exponential);
   all.add<Uniform, Gamma>(of_uniform_and_gamma);
   all.add<Uniform, Gumbel>(of_uniform_and_gumbel);

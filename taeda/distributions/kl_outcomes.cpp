@@ -17,16 +17,13 @@ namespace taeda::inline v0_2::distributions {
 
 namespace {
 
-/// p log(p / q) of a probability of p's distribution, 0 for p = 0 and inf for q = 0 alone.
-Tensor outcome(const Tensor& p, const Tensor& q) {
-  const Tensor result = p.xlogy(p).sub(p.xlogy(q));
-  return result.masked_fill(p.eq(0), 0);
+/// p log(p / q) of the probabilities of an outcome, 0 for p = 0 and inf for q = 0 alone.
+Tensor outcome(const TwoOutcomes::Chance& p, const TwoOutcomes::Chance& q) {
+  return p.probability.mul(p.log.sub(q.log).masked_fill(p.probability.eq(0), 0));
 }
 
-Tensor other_of(const Tensor& p) { return p.neg().add(1); }
-
 Tensor of_bernoullis(const Bernoulli& p, const Bernoulli& q) {
-  return outcome(p.probs(), q.probs()).add(outcome(other_of(p.probs()), other_of(q.probs())));
+  return outcome(p.chance(true), q.chance(true)).add(outcome(p.chance(false), q.chance(false)));
 }
 
 Tensor of_binomials(const Binomial& p, const Binomial& q) {

@@ -1,9 +1,12 @@
 #include "taeda/distributions/outcomes.h"
 
+#include <cmath>
+
 #include "taeda/base/error.h"
 #include "taeda/distributions/numbers.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/softmax.h"
 #include "taeda/ops/unary.h"
@@ -24,6 +27,17 @@ Tensor TwoOutcomes::probs() const {
 
 Tensor TwoOutcomes::logits() const {
   return given(at_, "logits") ? argument(at_) : logits_of_binary(argument(at_));
+}
+
+TwoOutcomes::Chance TwoOutcomes::chance(bool second) const {
+  if (given(at_, "logits")) {
+    const Tensor odds = second ? argument(at_) : argument(at_).neg();
+    const Tensor log = log_sigmoid(odds);
+    // Near 1 the slope is taken from the logarithm: y (1 - y) is 0 there.
+    return {where(odds.lt(0), odds.sigmoid(), log.exp()), log};
+  }
+  const Tensor p = second ? argument(at_) : argument(at_).neg().add(1), never = p.eq(0);
+  return {p, p.masked_fill(never, 1).log().masked_fill(never, -INFINITY)};
 }
 
 namespace {

@@ -10,6 +10,12 @@ class TwoOutcomes : public Distribution {
  public:
   Tensor probs() const;
   Tensor logits() const;
+  /// The probabilities of the second outcome (of the first, unless `second`) and their logarithms,
+  /// each from what was given: 1 - probs() would lose what is near 0. log 0 has no gradient.
+  struct Chance {
+    Tensor probability, log;
+  };
+  Chance chance(bool second) const;
 
  protected:
   /// The argument at `at` is what probabilities() gives.

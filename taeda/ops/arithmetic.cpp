@@ -6,6 +6,7 @@
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
+#include "taeda/ops/create.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/observer.h"
@@ -207,10 +208,13 @@ Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_vi
          [a = save_if(other.requires_grad(), self), b = save_tensor(other, "other")](
              const Tensor& g, Needs needs) {
            const Tensor divisor = conjugate(b.unpack());
-           const Tensor first = g.div(divisor);
-           return TensorVec{
-               needs[0] ? first : Tensor(),
-               needs[1] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
+           Tensor by_divisor;
+           if (needs[1]) {
+             // The quotient comes before g: g / divisor may be too large for 0 to undo. -g slope.
+             const Tensor slope = conjugate(a.unpack()).div(divisor).div(divisor);
+             by_divisor = zeros({}, slope.options()).addcmul(g, slope, -1);
+           }
+           return TensorVec{needs[0] ? g.div(divisor) : Tensor(), by_divisor};
          });
   return out;
 }
@@ -237,7 +241,7 @@ Tensor operator/(const Scalar& a, const Tensor& b) {
   if (wants_grad(b))
     record("DivBackward0", out, {b}, [a, b = save_tensor(b, "b")](const Tensor& g) {
       const Tensor divisor = conjugate(b.unpack());
-      return g.div(divisor).div(divisor).mul(-conjugate(a));
+      return g.mul((conjugate(a) / divisor).div(divisor)).neg();
     });
   return out;
 }

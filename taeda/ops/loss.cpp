@@ -140,7 +140,9 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
                 "all elements of input should be between 0 and 1");
   }
   const auto slope = [](const Tensor& x, const Tensor& t) {
-    return x.sub(t).div(x.mul(x.neg().add(1)).clamp_min(1e-12));
+    // float16 has no 1e-12; its smallest normal number keeps 0 / 0 away as well.
+    const double least = x.dtype() == kHalf ? 0x1p-14 : 1e-12;
+    return x.sub(t).div(x.mul(x.neg().add(1)).clamp_min(least));
   };
   const auto target_slope = [](const Tensor& x, const Tensor&) {
     return x.neg().log1p().clamp_min(-100).sub(x.log().clamp_min(-100));

@@ -54,16 +54,17 @@ Tensor zero_where(const Tensor& condition, const Tensor& value) {
   return where(condition, Scalar(0), value);
 }
 
-/// d(self^exponent)/d self: 0 where the exponent is 0, even at self = 0.
+/// d(self^exponent)/d self: 0 where the exponent is 0, even at self = 0, and where the power is,
+/// even if the exponent is infinite.
 Tensor base_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent) {
-  const Tensor slope = exponent.mul(self.pow(exponent.sub(1)));
-  return zero_where(exponent.eq(0), g.mul(conjugate(slope)));
+  const Tensor power = self.pow(exponent.sub(1)), slope = exponent.mul(power);
+  return zero_where(exponent.eq(0).logical_or(power.eq(0)), g.mul(conjugate(slope)));
 }
 
-/// d(self^exponent)/d exponent: 0 where self is 0 and the exponent is not negative.
+/// d(self^exponent)/d exponent: 0 where the result is, or self is 0 and the exponent not negative.
 Tensor exponent_gradient(const Tensor& g, const Tensor& self, const Tensor& exponent,
                          const Tensor& result) {
-  const Tensor flat = self.eq(0).logical_and(real(exponent).ge(0));
+  const Tensor flat = self.eq(0).logical_and(real(exponent).ge(0)).logical_or(result.eq(0));
   const Tensor base = result.is_complex() ? self.to(result.dtype()) : self;
   return zero_where(flat, g.mul(conjugate(result.mul(base.log()))));
 }
@@ -72,6 +73,11 @@ Scalar one_less(const Scalar& exponent) {
   if (exponent.is_complex()) return Scalar(exponent.to<std::complex<double>>() - 1.0);
   return exponent.is_integral(true) ? Scalar(exponent.toLong() - 1)
                                     : Scalar(exponent.toDouble() - 1);
+}
+
+/// side / distance; at the origin, which has no direction, and infinitely far from it 0.
+Tensor unit_share(const Tensor& side, const Tensor& distance) {
+  return side.div(distance).masked_fill(distance.eq(0).logical_or(distance.isinf()), 0);
 }
 
 /// Its logarithm as powers of dtype `result` took it.
@@ -132,13 +138,16 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
 Tensor atan2(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Atan2{}, self, other);
   if (wants_grad(self, other))
-    record("Atan2Backward0", out, {self, other},
-           [y = save_tensor(self), x = save_tensor(other, "other")](const Tensor& g, Needs needs) {
-             const Tensor a = y.unpack(), b = x.unpack();
-             const Tensor scaled = g.div(a.square().add(b.square()));
-             return TensorVec{needs[0] ? scaled.mul(b) : Tensor(),
-                              needs[1] ? scaled.mul(a).neg() : Tensor()};
-           });
+    record(
+        "Atan2Backward0", out, {self, other},
+        [y = save_tensor(self), x = save_tensor(other, "other")](const Tensor& g, Needs needs) {
+          // Squares would leave the range of numbers long before the distance does.
+          const Tensor a = y.unpack(), b = x.unpack(), distance = a.hypot(b);
+          const auto share = [&](const Tensor& side) {
+            return g.mul(unit_share(side, distance).div(distance.masked_fill(distance.eq(0), 1)));
+          };
+          return TensorVec{needs[0] ? share(b) : Tensor(), needs[1] ? share(a).neg() : Tensor()};
+        });
   return out;
 }
 
@@ -148,9 +157,9 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
     record("HypotBackward0", out, {self, other},
            [a = save_tensor(self), b = save_tensor(other, "other"), y = save_output(out)](
                const Tensor& g, Needs needs) {
-             const Tensor scaled = g.div(y.unpack());
-             return TensorVec{needs[0] ? scaled.mul(a.unpack()) : Tensor(),
-                              needs[1] ? scaled.mul(b.unpack()) : Tensor()};
+             const Tensor distance = y.unpack();
+             return TensorVec{needs[0] ? g.mul(unit_share(a.unpack(), distance)) : Tensor(),
+                              needs[1] ? g.mul(unit_share(b.unpack(), distance)) : Tensor()};
            });
   return out;
 }

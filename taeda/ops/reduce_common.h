@@ -36,5 +36,7 @@ Tensor distance_gradient(const Tensor& g, const Tensor& differences, const Tenso
 
 /// `nanmedian` along a dimension of a tensor that has some.
 std::tuple<Tensor, Tensor> select_nanmedian(const Tensor& self, int64_t dim, bool keepdim);
+/// The same of all elements.
+Tensor select_nanmedian(const Tensor& self);
 
 }  // namespace taeda::inline v0_2::detail

@@ -175,24 +175,29 @@ Tensor argmin(const Tensor& self, OptionalDim dim, bool keepdim) {
   return arg("argmin", min_dim_slot, self, dim, keepdim);
 }
 
-Tensor median(const Tensor& self) {
+namespace {
+
+/// The one in the middle of all, whose gradient goes to all that equal it alike.
+Tensor middle_of_all(const char* node, const ArgReduceSlot& slot, const Tensor& self) {
   if (self.numel() == 0) {
     TAEDA_CHECK_NOT_IMPLEMENTED(self.is_floating_point(),
                                 "median() of no elements needs a floating dtype");
     return full({}, std::nan(""), self.options());
   }
-  const Reduced r(self, {}, false);
   Tensor out;
   {
     NoGradGuard guard;
-    out = find("median", median_slot, self.reshape({-1}), 0, false, true).values;
+    out = find("median", slot, self.reshape({-1}), 0, false, true).values;
   }
-  if (wants_grad(self))
-    record("MedianBackward0", out, {self},
-           [r, x = save_tensor(self), y = save_output(out)](const Tensor& g) {
-             return share_evenly(g, x.unpack(), y.unpack(), r);
-           });
+  record_extreme(node, out, self, Reduced(self, {}, false), share_evenly);
   return out;
+}
+
+}  // namespace
+
+Tensor median(const Tensor& self) { return middle_of_all("MedianBackward0", median_slot, self); }
+Tensor detail::select_nanmedian(const Tensor& self) {
+  return middle_of_all("NanmedianBackward0", nanmedian_slot, self);
 }
 
 }  // namespace taeda::inline v0_2

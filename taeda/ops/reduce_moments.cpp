@@ -80,19 +80,22 @@ Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correc
 /// d norm / d x for each p.
 Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p,
                      IntArrayRef dims) {
-  if (p == 0) return x.mul(0);
+  if (p == 0) return zeros_like(x);
   if (p == 1) return x.sign().mul(g);
-  if (p == 2) return x.mul(g.div(norm)).masked_fill(norm.eq(0), 0);
+  const bool narrow = x.dtype() == kHalf;  // g / norm soon leaves the range of float16
+  if (p == 2 && !narrow) return x.mul(g.div(norm)).masked_fill(norm.eq(0), 0);
   if (std::isinf(p)) {
     const Tensor mask = x.abs().eq(norm).to(g.dtype());
     return x.sign().mul(mask.mul(g.div(mask.sum(dims, true))));
   }
-  if (p < 2) {
-    const Tensor slope = x.sign().mul(x.abs().pow(p - 1)).mul(g.div(norm.pow(p - 1)));
-    return slope.masked_fill(x.eq(0).logical_or(norm.eq(0)), 0);
-  }
-  const Tensor nothing = norm.eq(0), some = norm.masked_fill(nothing, 1);
-  return x.mul(x.abs().pow(p - 2)).mul(g.div(some.pow(p - 1))).masked_fill(nothing, 0);
+  // A power of the quotient stays in range where those of its parts do not.
+  const Tensor ratio = x.div(norm.masked_fill(norm.eq(0), 1));
+  if (p == 2) return ratio.mul(g);
+  if (p == 3) return ratio.mul(ratio.abs().mul(g));
+  if (p > 3) return ratio.mul(ratio.abs().pow(p - 2)).mul(g);
+  // Such a power has no slope at 0, or an infinite one.
+  const Tensor size = ratio.abs().masked_fill(ratio.eq(0), 1);
+  return ratio.sign().mul(size.pow(p - 1)).mul(g);
 }
 
 }  // namespace
@@ -100,11 +103,9 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, doubl
 Tensor detail::distance_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) {
   if (std::isinf(p)) return x.sign().mul(x.abs().eq(norm).to(g.dtype())).mul(g);
   if (p == 0 || p == 1) return norm_gradient(g, x, norm, p, {});
+  if (p != 2 || x.dtype() == kHalf) return norm_gradient(g, x, norm, p, {});
   const Tensor nothing = norm.eq(0), apart = norm.masked_fill(nothing, 1);
-  const Tensor share = g.div(p == 2 ? apart : apart.pow(p - 1)).masked_fill(nothing, 0);
-  if (p == 2) return x.mul(share);
-  const Tensor size = x.abs().masked_fill(x.eq(0), 1);
-  return x.sign().mul(size.pow(p - 1)).mul(share);
+  return x.mul(g.div(apart).masked_fill(nothing, 0));
 }
 
 namespace {

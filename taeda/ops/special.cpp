@@ -180,15 +180,29 @@ Tensor composed_sinc(const Tensor& x) {
   return angle.sin().div(angle).masked_fill(x.eq(0), 1);
 }
 
+/// SincSlope of what one formula does not compute: complex numbers, derivatives to be derived
+/// again.
+Tensor composed_sinc_slope(const Tensor& self) {
+  const Tensor angle = self.to(computing_dtype(self.dtype())).mul(kPi), near = angle.abs().lt(0.5);
+  const Tensor x = angle.masked_fill(near.logical_not(), 0), square = x.mul(x);
+  Tensor sum = square.mul(SincSlope::series(5)).add(SincSlope::series(4));
+  for (int n = 3; n >= 0; --n) sum = sum.mul(square).add(SincSlope::series(n));
+  const Tensor far = angle.masked_fill(near, 1);
+  return where(near, x.mul(sum.mul(square).sub(1.0 / 3)),
+               far.cos().sub(far.sin().div(far)).div(far))
+      .mul(kPi);
+}
+
 }  // namespace
 
 Tensor sinc(const Tensor& self) {
   Tensor y = is_composed(self) ? evaluate(self, &composed_sinc) : pointwise(Sinc{}, self);
   if (wants_grad(self))
     record("SincBackward0", y, {self}, [x = save_tensor(self)](const Tensor& g) {
-      const Tensor z = x.unpack(), angle = z.mul(kPi);
-      const Tensor slope = angle.mul(angle.cos()).sub(angle.sin()).div(angle.mul(z));
-      return g.mul(detail::conjugate(slope.masked_fill(z.eq(0), 0)));
+      const Tensor z = x.unpack();
+      if (GradMode::is_enabled() || is_composed(z))
+        return g.mul(detail::conjugate(composed_sinc_slope(z)));
+      return g.mul(pointwise(SincSlope{}, z));
     });
   return y;
 }
@@ -355,7 +369,9 @@ void record_log_of_sum(const char* node, const Tensor& out, const Tensor& self, 
   record(node, out, {self, other},
          [log_base, a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g,
                                                                             Needs needs) {
-           const Tensor ahead = a.unpack().sub(b.unpack()).mul(log_base);
+           const Tensor x = a.unpack(), y = b.unpack();
+           // Equal infinities have no difference, but equal shares.
+           const Tensor ahead = x.sub(y).masked_fill(eq(x, y), 0).mul(log_base);
            return TensorVec{needs[0] ? g.mul(ahead.sigmoid()) : Tensor(),
                             needs[1] ? g.mul(ahead.neg().sigmoid()) : Tensor()};
          });
@@ -415,7 +431,7 @@ Tensor xlogy(const Tensor& self, const Tensor& other) {
              const Tensor x = a.unpack(), y = b.unpack();
              const Tensor nothing = logical_and(eq(x, 0), le(y, 0));
              return TensorVec{needs[0] ? g.mul(y.log()).masked_fill(nothing, 0) : Tensor(),
-                              needs[1] ? g.mul(x).div(y) : Tensor()};
+                              needs[1] ? g.mul(x).div(y).masked_fill(nothing, 0) : Tensor()};
            });
   return out;
 }

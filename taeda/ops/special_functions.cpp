@@ -138,7 +138,11 @@ Tensor airy_ai(const Tensor& x) { return constant("airy_ai", SpecialFunction::Ai
 
 Tensor erfcx(const Tensor& self) {
   return smooth("SpecialErfcxBackward0", "erfcx", SpecialFunction::Erfcx, self,
-                [](const Tensor& x) { return x.mul(erfcx(x)).mul(2).sub(2 / kSqrtPi); });
+                [](const Tensor& x) {
+                  // It falls to 0 as x grows, where the two terms are equal.
+                  const Tensor slope = x.mul(erfcx(x)).mul(2).sub(2 / kSqrtPi);
+                  return slope.masked_fill(eq(x, INFINITY), 0);
+                });
 }
 Tensor ndtr(const Tensor& self) {
   return smooth("SpecialNdtrBackward0", "ndtr", Ndtr{}, self, [](const Tensor& x) {
@@ -193,7 +197,7 @@ Tensor xlog1py(const Tensor& self, const Tensor& other) {
              const Tensor x = a.unpack(), y = b.unpack();
              const Tensor nothing = logical_and(eq(x, 0), le(y, -1));
              return TensorVec{needs[0] ? g.mul(y.log1p()).masked_fill(nothing, 0) : Tensor(),
-                              needs[1] ? g.mul(x).div(y.add(1)) : Tensor()};
+                              needs[1] ? g.mul(x).div(y.add(1)).masked_fill(nothing, 0) : Tensor()};
            });
   return out;
 }

@@ -76,6 +76,7 @@ std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepd
 
 Tensor nanmedian(const Tensor& self) {
   if (self.numel() == 0) return full({}, kNoNumber, self.options());
+  if (!is_observed()) return detail::select_nanmedian(self);
   return std::get<0>(nanmedian(self.reshape({-1}), 0));
 }
 
@@ -127,7 +128,7 @@ Tensor quantile_of(const Tensor& self, const Tensor& q, OptionalDim dim, bool ke
   DimVector shape(sorted.sizes());
   shape.back() = q.numel();
   Tensor ranks;
-  Tensor fill;
+  Tensor fill;  // NaN sorts last
   {
     NoGradGuard guard;
     const Tensor missing = isnan(sorted).sum(-1, true), n = rsub(missing, sorted.size(-1));
@@ -136,8 +137,8 @@ Tensor quantile_of(const Tensor& self, const Tensor& q, OptionalDim dim, bool ke
     if (!skip_nan) fill = missing.gt(0);
   }
   ranks = ranks.mul(q.reshape({-1})).expand(shape).contiguous();
+  if (fill.defined()) ranks = ranks.masked_fill(fill, static_cast<double>(sorted.size(-1) - 1));
   Tensor out = interpolate(sorted, ranks, interpolation);
-  if (fill.defined()) out = out.masked_fill(fill, kNoNumber);
   out = out.movedim(-1, 0);
   if (keepdim) {
     if (flat) {
@@ -248,13 +249,17 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
   const Tensor total = w.defined() ? w.sum() : full({}, n, x.options().dtype(kLong));
   TAEDA_CHECK(!w.defined() || w.is_meta() || total.item<double>() != 0,
               "cov(): weights sum to zero, can't be normalized");
-  const Tensor mean = (w.defined() ? x.mul(w) : x).sum(1, true).div(total);
+  const auto mean = [&](const Tensor& t) {
+    return (w.defined() ? t.mul(w) : t).sum(1, true).div(total);
+  };
   Tensor freedom = total.sub(correction);
   if (w.defined() && aweights.defined()) {
     // w holds the product of both weights.
     freedom = total.sub(w.mul(aweights).sum().div(total).mul(correction));
   }
-  const Tensor centred = x.sub(mean);
+  // A mean far from 0 is rounded to fewer digits than deviations have: what is left of it goes,
+  // too.
+  const Tensor almost = x.sub(mean(x)), centred = almost.sub(mean(almost));
   const Tensor right = (w.defined() ? centred.mul(w) : centred).t().conj();
   const Tensor out = mm(centred, right.to(centred.dtype())).div(freedom.to(x.dtype()).clamp_min(0));
   return out.squeeze();

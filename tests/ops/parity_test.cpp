@@ -101,12 +101,6 @@ TEST(Parity, HardswishAtItsCorners) {
   EXPECT_EQ(values_of(x.grad()), (Values{1, 0, 0.5f}));
 }
 
-TEST(Parity, NothingIsBehindNan) {
-  const Tensor sorted = floats({1, 2, kNan}), wanted = floats({kNan, 1, 3});
-  EXPECT_EQ(values_of(searchsorted(sorted, wanted)), (Values{3, 0, 3}));
-  EXPECT_EQ(values_of(searchsorted(sorted, wanted, false, true)), (Values{3, 1, 3}));
-}
-
 TEST(Parity, GradientsOfClampAtItsBounds) {
   const auto gradients = [](std::vector<Tensor> in, auto f) {
     for (Tensor& t : in) t.requires_grad_();

@@ -3,6 +3,7 @@
 import numbers
 
 from .. import _C
+from ..autograd.modes import enable_grad
 from ._twins import Library, expanded
 from .constraints import is_dependent
 from .utils import lazy_property
@@ -35,7 +36,8 @@ class _Lazy:
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        value = instance.__dict__[self.name] = self.function(instance)
+        with enable_grad():  # it is kept, and may be asked for again where gradients are wanted
+            value = instance.__dict__[self.name] = self.function(instance)
         return value
 
 
@@ -111,13 +113,23 @@ class Distribution:
 
     def log_prob(self, value):
         """The logarithm of the density (of discrete values: of the probability) at `value`."""
-        return self._asked("log_prob")(_value(value))
+        return self._asked("log_prob")(self._as_value(value))
 
     def cdf(self, value):
-        return self._asked("cdf")(_value(value))
+        return self._asked("cdf")(self._as_value(value))
 
     def icdf(self, value):
-        return self._asked("icdf")(_value(value))
+        return self._asked("icdf")(self._as_value(value))
+
+    _takes_numbers = False  # as values, also where they are checked
+
+    def _as_value(self, value):
+        if isinstance(value, numbers.Number) and self._validate_args and not self._takes_numbers:
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        if isinstance(value, _C.TensorBase):
+            return value
+        like = next((p for name in self._parameters if isinstance(p := getattr(self, name), _C.TensorBase)), None)
+        return _C._tensor_from(value, None if like is None else like.dtype, None if like is None else like.device)
 
     def entropy(self):
         return self._asked("entropy")()
@@ -188,11 +200,3 @@ class Distribution:
         shown = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
         shown = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in shown.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _value(value):
-    if isinstance(value, _C.TensorBase):
-        return value
-    if isinstance(value, numbers.Number):
-        raise ValueError("The value argument to log_prob must be a Tensor")
-    return _C._tensor_from(value, None, None)

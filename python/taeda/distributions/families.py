@@ -66,6 +66,7 @@ Kumaraswamy = _family("Kumaraswamy", ("concentration1", "concentration0"), _UNIT
 Gamma = _family("Gamma", ("concentration", "rate"), _FROM_ZERO, base=ExponentialFamily,
                 doc="Gamma with shape `concentration` and inverse scale `rate`.")
 Chi2 = _family("Chi2", ("df",), _FROM_ZERO, doc="Sums of squares of `df` normal numbers.", base=ExponentialFamily)
+Gamma._takes_numbers = Chi2._takes_numbers = True
 InverseGamma = _family("InverseGamma", ("concentration", "rate"), _POSITIVE, doc="One over a gamma number.")
 Beta = _family("Beta", ("concentration1", "concentration0"), _UNIT, base=ExponentialFamily,
                doc="Numbers in (0, 1), the first of two weights of a Dirichlet.")

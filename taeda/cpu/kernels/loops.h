@@ -111,6 +111,11 @@ struct BlockLoop {
   }
 };
 
+template <class T>
+constexpr bool kIsComplex = requires(T x) {
+  x.im;
+};
+
 /// The loop of a formula of two operands of type In, of which number `Value` is one value.
 template <int Value, class Formula, class Out, class In, class>
 __attribute__((flatten)) void loop_beside_value(const void* formula, void* out,
@@ -119,9 +124,28 @@ __attribute__((flatten)) void loop_beside_value(const void* formula, void* out,
   Out* const to = static_cast<Out*>(out);
   const void* const array = in[1 - Value];
   const In value = element<In>(in[Value], 0);
+  const auto each = [&](int64_t begin, int64_t end, auto&& of_two) __attribute__((always_inline)) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i)
-    to[i] = Value == 0 ? f(value, element<In>(array, i)) : f(element<In>(array, i), value);
+    for (int64_t i = begin; i < end; ++i)
+      to[i] =
+          Value == 0 ? of_two(value, element<In>(array, i)) : of_two(element<In>(array, i), value);
+  };
+  if constexpr (kIsComplex<In> && BlockLoop<Formula, Out, In, In>::has_bounded) {
+    constexpr int64_t part = BlockLoop<Formula, Out, In, In>::kPart;
+    for (int64_t begin = 0; begin < n; begin += part) {
+      const int64_t end = std::min(begin + part, n);
+      int beyond = 0;
+      for (int64_t i = begin; i < end; ++i)
+        beyond |= Value == 0 ? !Formula::fits(value, element<In>(array, i))
+                             : !Formula::fits(element<In>(array, i), value);
+      if (beyond)
+        each(begin, end, f);
+      else
+        each(begin, end, [&f](In a, In b) { return f.bounded(a, b); });
+    }
+  } else {
+    each(0, n, f);
+  }
 }
 
 /// The loop of a formula of three operands, of which the last two are one value each.

@@ -52,7 +52,7 @@ void row_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const T
       for (int64_t r = begin; r < end; ++r) {
         const A* row = read(x + r * n, n);
         const A m = s.center ? row_sum(row, n) / static_cast<A>(n) : A(0);
-        const A variance = reduce_row(SquareReduce<A>{}, row, n, m) / static_cast<A>(n);
+        const A variance = row_square_sum(row, m, n) / static_cast<A>(n);
         means[r] = m;
         rstds[r] = A(1) / std::sqrt(variance + static_cast<A>(eps));
         const int64_t first = r % s.groups * s.channels;

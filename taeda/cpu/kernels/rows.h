@@ -58,14 +58,35 @@ template <class A>
 A row_max(const A* x, int64_t n) {
   return reduce_row(MaxReduce<A>{}, x, n, A(0));
 }
-template <class A>
-A row_sum(const A* x, int64_t n) {
-  return reduce_row(SumReduce<A>{}, x, n, A(0));
+
+/// What `part(begin, count)` gives, summed: long rows as blocks that are added pairwise, so that
+/// the error of a sum does not grow with its length.
+constexpr int64_t kSumBlock = 8192;
+template <class Part>
+auto sum_of_blocks(int64_t begin, int64_t n, const Part& part) -> decltype(part(begin, n)) {
+  if (n <= kSumBlock) return part(begin, n);
+  const int64_t half = (n / 2 + kSumBlock - 1) / kSumBlock * kSumBlock;
+  return sum_of_blocks(begin, half, part) + sum_of_blocks(begin + half, n - half, part);
 }
 
-/// sum a[i] * (b[i] - center)
 template <class A>
-A row_centered_dot(const A* a, const A* b, A center, int64_t n) {
+A row_sum(const A* x, int64_t n) {
+  return sum_of_blocks(0, n, [x](int64_t begin, int64_t count) {
+    return reduce_row(SumReduce<A>{}, x + begin, count, A(0));
+  });
+}
+
+/// sum (x[i] - center)^2
+template <class A>
+A row_square_sum(const A* x, A center, int64_t n) {
+  return sum_of_blocks(0, n, [x, center](int64_t begin, int64_t count) {
+    return reduce_row(SquareReduce<A>{}, x + begin, count, center);
+  });
+}
+
+/// sum a[i] * (b[i] - center) of a block.
+template <class A>
+A block_centered_dot(const A* a, const A* b, A center, int64_t n) {
   constexpr int64_t w = kLanes<A>, l = kPieceLanes<A>;
   const Piece<A> m = center - Piece<A>{};
   Piece<A> s[2 * kPieces] = {};
@@ -86,6 +107,13 @@ A row_centered_dot(const A* a, const A* b, A center, int64_t n) {
   A sum = fold_lanes<A>(all, [](const Piece<A>& p, const Piece<A>& q) { return p + q; });
   for (; i < n; ++i) sum += a[i] * (b[i] - center);
   return sum;
+}
+/// sum a[i] * (b[i] - center)
+template <class A>
+A row_centered_dot(const A* a, const A* b, A center, int64_t n) {
+  return sum_of_blocks(0, n, [=](int64_t begin, int64_t count) {
+    return block_centered_dot(a + begin, b + begin, center, count);
+  });
 }
 template <class A>
 A row_dot(const A* a, const A* b, int64_t n) {

@@ -260,11 +260,13 @@ void searchsorted_kernel(const Tensor& out, const Tensor& sorted, const Tensor& 
       for (int64_t i = begin; i < end; ++i) {
         const T* row = rows + i / m * row_step;
         const T value = from[i];
-        // In these words a NaN, on either side, sends the search on to the right.
-        const auto below = [right, value](const T& x) {
-          return right ? !(x > value) : !(x >= value);
-        };
-        to[i] = count_below(row, n, below);
+        // NaN stands behind all numbers, as `sort` puts it.
+        if (value != value)
+          to[i] = right ? n : count_below(row, n, [](const T& x) { return x == x; });
+        else if (right)
+          to[i] = count_below(row, n, [value](const T& x) { return x <= value; });
+        else
+          to[i] = count_below(row, n, [value](const T& x) { return x < value; });
       }
     });
   });

@@ -122,13 +122,14 @@ __global__ void __launch_bounds__(kThreads)
     const int item = rule.bits / 8;
     const char* line = sorted + row * row_step * item;
     const uint64_t key = rule.at(values + e * item);
-    const bool to_the_end = rule.is_nan(key);
+    const bool is_nan = rule.is_nan(key);
     int64_t low = 0, high = n;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       const uint64_t x = rule.at(line + middle * item);
-      // A NaN, on either side, sends the search on to the right.
-      if (to_the_end || rule.is_nan(x) || (right ? x <= key : x < key))
+      // NaN stands behind all numbers, as `sort` puts it.
+      const bool number = !rule.is_nan(x);
+      if (right ? is_nan || (number && x <= key) : number && (is_nan || x < key))
         low = middle + 1;
       else
         high = middle;

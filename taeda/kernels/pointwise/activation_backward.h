@@ -91,7 +91,9 @@ struct GeluTanhBackward : detail::FloatBinary {
   template <class T>
   TAEDA_HD T operator()(T g, T x) const {
     const T t = math::tanh(detail::gelu_inner(x));
-    const T slope = T(detail::kRootTwoOverPi) * (T(1) + T(3 * detail::kGeluCubic) * x * x);
+    // From 20 on the slope of tanh is 0; the square of larger numbers may overflow.
+    const T square = x * x > T(400) ? T(400) : x * x;
+    const T slope = T(detail::kRootTwoOverPi) * (T(1) + T(3 * detail::kGeluCubic) * square);
     return g * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * slope);
   }
 };

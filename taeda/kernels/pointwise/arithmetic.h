@@ -4,6 +4,7 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/complex.h"
+#include "taeda/kernels/pointwise/complex_division.h"
 #include "taeda/kernels/pointwise/division.h"
 #include "taeda/kernels/wrapping.h"
 
@@ -72,6 +73,14 @@ struct Div {
   using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
+    return detail::quotient(a, b);
+  }
+  template <class T>
+  static bool fits(complex<T> a, complex<T> b) {
+    return detail::fits_quotient(a, b);
+  }
+  template <class T>
+  complex<T> bounded(complex<T> a, complex<T> b) const {
     return a / b;
   }
 };
@@ -202,7 +211,12 @@ struct Addcdiv {
   template <class T>
   struct Bound {
     T value;
-    TAEDA_HD T operator()(T x, T a, T b) const { return x + value * a / b; }
+    TAEDA_HD T operator()(T x, T a, T b) const {
+      if constexpr (std::is_floating_point_v<T>)
+        return x + value * a / b;
+      else
+        return x + detail::finite_quotient(value * a, b);
+    }
   };
   template <class T>
   Bound<T> bind() const {

@@ -40,9 +40,14 @@ TAEDA_HD LibraryComplex<T> complex_log1p(LibraryComplex<T> z) {
 /// e^z - 1, also where z is small.
 template <class T>
 TAEDA_HD LibraryComplex<T> complex_expm1(LibraryComplex<T> z) {
-  const T half = std::sin(z.imag() / 2);
-  return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half,
-          std::exp(z.real()) * std::sin(z.imag())};
+  const T x = z.real(), y = z.imag();
+  // The library knows infinities, and where e^x overflows though the parts do not.
+  if (!(x < T(40)) || !(x > T(-40))) {
+    const LibraryComplex<T> power = complex_library::exp(z);
+    return {power.real() - T(1), power.imag()};
+  }
+  const T half = std::sin(y / 2);
+  return {std::expm1(x) * std::cos(y) - 2 * half * half, y == T(0) ? y : std::exp(x) * std::sin(y)};
 }
 
 }  // namespace detail

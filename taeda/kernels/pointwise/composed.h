@@ -134,6 +134,42 @@ struct Sinc {
   static constexpr double kPi = 3.14159265358979323846;
 };
 
+/// d sinc / dx. Near 0, where cos a and sin a / a cancel, by the series of their difference.
+struct SincSlope {
+  static constexpr const char* name = "sinc_slope";
+  static constexpr int arity = 1;
+  using Types = FloatTypes;
+  static constexpr float bound = Sinc::bound;
+  template <class T>
+  TAEDA_HD T operator()(T x) const {
+    const T angle = x * T(kPi);
+    return slope(angle, math::sin(angle), math::cos(angle));
+  }
+  template <class T>
+  T bounded(T x) const {
+    const T angle = x * T(kPi);
+    return slope(angle, math::sin_bounded(angle), math::cos_bounded(angle));
+  }
+  /// sum (-1)^n 2n a^(2n - 1) / (2n + 1)! from its second term on, for |a| < 1/2.
+  TAEDA_HD static constexpr double series(int n) {
+    constexpr double terms[] = {1.0 / 30,       -1.0 / 840,      1.0 / 45360,
+                                -1.0 / 3991680, 1.0 / 518918400, -1.0 / 93405312000};
+    return terms[n];
+  }
+
+ private:
+  static constexpr double kPi = 3.14159265358979323846;
+
+  template <class T>
+  TAEDA_HD static T slope(T a, T sine, T cosine) {
+    const T square = a * a;
+    T sum = T(series(5));
+    for (int n = 4; n >= 0; --n) sum = sum * square + T(series(n));
+    const T far = (cosine - sine / a) / a, near = a * (sum * square - T(1.0 / 3));
+    return T(kPi) * (square < T(0.25) ? near : far);
+  }
+};
+
 /// The inverse of erf.
 struct Erfinv {
   static constexpr const char* name = "erfinv";
@@ -147,6 +183,6 @@ struct Erfinv {
 };
 
 using ComposedOps =
-    OpList<Heaviside, Fmax, Fmin, LogAddExp, LogAddExp2, Xlogy, Logit, Sinc, Erfinv>;
+    OpList<Heaviside, Fmax, Fmin, LogAddExp, LogAddExp2, Xlogy, Logit, Sinc, SincSlope, Erfinv>;
 
 }  // namespace taeda::inline v0_2

@@ -1,6 +1,8 @@
 // Formulas of exponentials, logarithms, trigonometry and the error function.
 #pragma once
 
+#include <limits>
+
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/complex.h"
@@ -8,10 +10,21 @@
 namespace taeda::inline v0_2 {
 
 namespace detail {
+/// Where e^re alone overflows, a part of the exponent is taken out and comes back in two steps; a
+/// real number stays real, and e^-inf is 0 at every angle (C99, Annex G.6.3.1).
 template <class T>
 TAEDA_HD complex<T> complex_exp(complex<T> x) {
-  const T size = math::exp(x.re);
-  return {size * math::cos(x.im), size * math::sin(x.im)};
+  constexpr T most = sizeof(T) == 4 ? T(88) : T(709), part = sizeof(T) == 4 ? T(50) : T(372);
+  constexpr T grown = sizeof(T) == 4 ? T(5.184705528587072464e21) : T(3.610333058129022556e161);
+  const bool large = x.re > most, vanishes = x.re == -std::numeric_limits<T>::infinity();
+  const T size = math::exp(large ? x.re - 2 * part : x.re), factor = large ? grown : T(1);
+  T c = math::cos(x.im), s = math::sin(x.im);
+  c = vanishes & (c != c) ? T(0) : c;
+  s = vanishes & (s != s) ? T(0) : s;
+  const bool is_real = x.im == T(0);
+  c = is_real ? T(1) : c;
+  return {x.re == std::numeric_limits<T>::infinity() && c != c ? x.re : size * c * factor * factor,
+          is_real ? x.im : size * s * factor * factor};
 }
 }  // namespace detail
 
@@ -26,6 +39,16 @@ struct Exp {
       return math::exp(x);
     else
       return detail::complex_exp(x);
+  }
+  template <class T>
+  static bool fits(complex<T> x) {
+    constexpr T most = sizeof(T) == 4 ? T(87) : T(708);
+    return (x.re > -most) & (x.re < most) & (x.im - x.im == T(0));
+  }
+  template <class T>
+  complex<T> bounded(complex<T> x) const {
+    const T size = math::exp(x.re);
+    return {size * math::cos(x.im), size * math::sin(x.im)};
   }
 };
 

@@ -4,6 +4,7 @@
 #include "taeda/kernels/math.h"
 #include "taeda/kernels/pointwise.h"
 #include "taeda/kernels/pointwise/complex.h"
+#include "taeda/kernels/pointwise/complex_division.h"
 #include "taeda/kernels/wrapping.h"
 
 namespace taeda::inline v0_2 {
@@ -105,7 +106,15 @@ struct Reciprocal {
   using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
-    return T(1) / x;
+    return detail::quotient(T(1), x);
+  }
+  template <class T>
+  static bool fits(complex<T> x) {
+    return detail::fits_quotient(complex<T>(1), x);
+  }
+  template <class T>
+  complex<T> bounded(complex<T> x) const {
+    return complex<T>(1) / x;
   }
 };
 

@@ -76,7 +76,9 @@ Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, I
   const Tensor means = kernel_size.size() == 1
                            ? taeda::avg_pool1d(powers, kernel_size, stride, 0, ceil_mode)
                            : taeda::avg_pool2d(powers, kernel_size, stride, 0, ceil_mode);
-  return means.mul(count).pow(1 / norm_type);
+  // A root has no slope at 0, where all that it is made of is 0.
+  const Tensor sums = means.mul(count), nothing = sums.eq(0);
+  return sums.masked_fill(nothing, 1).pow(1 / norm_type).masked_fill(nothing, 0);
 }
 
 }  // namespace taeda::inline v0_2::nn::functional::detail

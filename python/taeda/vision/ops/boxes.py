@@ -133,22 +133,29 @@ def complete_box_iou(boxes1, boxes2, eps=1e-7):
 
 def nms(boxes, scores, iou_threshold):
     """The boxes, best score first, that share at most `iou_threshold` with every better one that stays."""
+    return _nms(boxes, scores, iou_threshold)
+
+
+def _nms(boxes, scores, iou_threshold, classes=None):
     if boxes.dim() != 2 or boxes.size(1) != 4:
         raise RuntimeError(f"boxes should be a 2d tensor with 4 elements in dimension 1, got {list(boxes.shape)}")
     if scores.dim() != 1 or scores.size(0) != boxes.size(0):
         raise RuntimeError("boxes and scores should have same number of elements in dimension 0, got "
                            f"{boxes.size(0)} and {scores.size(0)}")
+    if classes is not None and classes.shape != scores.shape:
+        raise RuntimeError(f"batched_nms: expected a class for each of {boxes.size(0)} boxes, got classes of shape "
+                           f"{list(classes.shape)}")
     with no_grad():
         order = scores.sort(stable=True, dim=0, descending=True)[1]
-        return order[_C._vision.nms_of_sorted(boxes[order], iou_threshold)]
+        return order[_C._vision.nms_of_sorted(boxes[order], iou_threshold, None if classes is None else classes[order])]
 
 
 def batched_nms(boxes, scores, idxs, iou_threshold):
     """nms among boxes of the same class `idxs` alone."""
     if boxes.numel() == 0:
         return _C.empty(0, dtype=_C.int64, device=boxes.device)
-    apart = idxs.to(boxes) * (boxes.max() + 1)  # each class in a place of its own
-    return nms(boxes + apart[:, None], scores, iou_threshold)
+    # Numbers of classes are compared: as distances between boxes, large ones would take the boxes' last digits.
+    return _nms(boxes, scores, iou_threshold, idxs)
 
 
 def remove_small_boxes(boxes, min_size):
