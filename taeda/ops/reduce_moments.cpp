@@ -89,13 +89,14 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, doubl
     return x.sign().mul(mask.mul(g.div(mask.sum(dims, true))));
   }
   // A power of the quotient stays in range where those of its parts do not.
-  const Tensor ratio = x.div(norm.masked_fill(norm.eq(0), 1));
-  if (p == 2) return ratio.mul(g);
-  if (p == 3) return ratio.mul(ratio.abs().mul(g));
-  if (p > 3) return ratio.mul(ratio.abs().pow(p - 2)).mul(g);
+  const Tensor nothing = norm.eq(0), share = g.masked_fill(nothing, 0);
+  const Tensor ratio = x.div(norm.masked_fill(nothing, 1));
+  if (p == 2) return ratio.mul(share);
+  if (p == 3) return ratio.mul(ratio.abs().mul(share));
+  if (p > 3) return ratio.mul(ratio.abs().pow(p - 2)).mul(share);
   // Such a power has no slope at 0, or an infinite one.
-  const Tensor size = ratio.abs().masked_fill(ratio.eq(0), 1);
-  return ratio.sign().mul(size.pow(p - 1)).mul(g);
+  const Tensor size = ratio.abs().masked_fill(x.eq(0), 1);
+  return x.sign().mul(size.pow(p - 1)).mul(share);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using Complex = std::complex<double>;
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Tensor complex_numbers(const std::vector<Complex>& list, ScalarType dtype = kComplexDouble) {
+Tensor complex_list(const std::vector<Complex>& list, ScalarType dtype = kComplexDouble) {
   std::vector<double> parts;
   for (const Complex& z : list) parts.push_back(z.real()), parts.push_back(z.imag());
   return view_as_complex(tensor(parts, kDouble).view({-1, 2})).to(dtype);
@@ -44,7 +44,7 @@ TEST(ComplexQuotients, OfNumbersWhoseSquaresAreOutOfRange) {
   for (const auto& [dtype, large, small] :
        {std::tuple{kComplexFloat, 1e20, 1e-36}, std::tuple{kComplexDouble, 1e200, 1e-300}}) {
     const double tolerance = dtype == kComplexFloat ? 1e-6 : 1e-15;
-    const Tensor x = complex_numbers({{large, large}, {small, -small}, {large, small}}, dtype);
+    const Tensor x = complex_list({{large, large}, {small, -small}, {large, small}}, dtype);
     for (const Complex& one : values_of(x.div(x))) EXPECT_TRUE(agree(one, 1, tolerance)) << one;
     const double half = 0.5 / large, root = std::sqrt(0.5);
     EXPECT_TRUE(agree(values_of(x.reciprocal())[0], {half, -half}, tolerance)) << x.reciprocal();
@@ -67,7 +67,7 @@ TEST(ComplexQuotients, OfZerosInfinitiesAndNaNAreThoseOfC) {
     for (const double b : parts) numbers.emplace_back(a, b);
   for (const Complex& a : numbers)
     for (const Complex& b : numbers) above.push_back(a), below.push_back(b);
-  const std::vector<Complex> got = values_of(complex_numbers(above).div(complex_numbers(below)));
+  const std::vector<Complex> got = values_of(complex_list(above).div(complex_list(below)));
   for (size_t i = 0; i < got.size(); ++i) {
     const Complex want = above[i] / below[i];
     EXPECT_TRUE(agree(got[i], want, 1e-14))
@@ -76,7 +76,7 @@ TEST(ComplexQuotients, OfZerosInfinitiesAndNaNAreThoseOfC) {
 }
 
 TEST(ComplexQuotients, OfSystemsOfLargeNumbers) {
-  const Tensor a = complex_numbers({{1e200, 1e200}, 0, 0, {1e-200, -1e-200}}).view({2, 2});
+  const Tensor a = complex_list({{1e200, 1e200}, 0, 0, {1e-200, -1e-200}}).view({2, 2});
   const std::vector<Complex> x = values_of(linalg::solve(a, a));
   EXPECT_TRUE(agree(x[0], 1, 1e-14) && agree(x[3], 1, 1e-14)) << linalg::solve(a, a);
 }
@@ -100,7 +100,7 @@ TEST(ComplexFunctions, SpecialValuesAreThoseOfC) {
   for (const Row& row : rows) {
     std::vector<Complex> at;
     for (const Point& p : row.points) at.emplace_back(p.x, p.y);
-    const std::vector<Complex> got = values_of(functions.at(row.name)(complex_numbers(at)));
+    const std::vector<Complex> got = values_of(functions.at(row.name)(complex_list(at)));
     for (size_t i = 0; i < at.size(); ++i) {
       const Complex want(row.points[i].re, row.points[i].im);
       EXPECT_TRUE(agree(got[i], want, 1e-13))
@@ -110,12 +110,12 @@ TEST(ComplexFunctions, SpecialValuesAreThoseOfC) {
 }
 
 TEST(ComplexFunctions, ExponentialsOverflowInOnePartAlone) {
-  const Tensor one_part = exp(complex_numbers({{88.9, 1}, {-inf, nan}}, kComplexFloat));
+  const Tensor one_part = exp(complex_list({{88.9, 1}, {-inf, nan}}, kComplexFloat));
   EXPECT_TRUE(agree(values_of(one_part)[0], {2.1949e38, inf}, 1e-4)) << one_part;
   EXPECT_TRUE(agree(values_of(one_part)[1], 0, 0)) << one_part;
   const std::vector<Complex> at = {{inf, 0},       {-inf, inf}, {710, 1},
                                    {1000, 1e-300}, {-800, 2},   {1e-20, 0}};
-  const std::vector<Complex> got = values_of(expm1(complex_numbers(at)));
+  const std::vector<Complex> got = values_of(expm1(complex_list(at)));
   const Complex want[] = {
       {inf, 0}, {-1, 0},   {1.2070325234545281e308, inf}, {inf, 1.9700711140170472e134},
       {-1, 0},  {1e-20, 0}};
@@ -123,8 +123,16 @@ TEST(ComplexFunctions, ExponentialsOverflowInOnePartAlone) {
     EXPECT_TRUE(agree(got[i], want[i], 1e-13)) << at[i] << got[i];
 }
 
+TEST(ComplexFunctions, APowerOfZeroIsOneOrZero) {
+  const Tensor nothing = complex_list({0, 0, 0}), exponents = complex_list({0, 2, {1, 1}});
+  for (const ScalarType dtype : {kComplexFloat, kComplexDouble}) {
+    const std::vector<Complex> got = values_of(pow(nothing.to(dtype), exponents.to(dtype)));
+    EXPECT_TRUE(got[0] == 1.0 && got[1] == 0.0 && got[2] == 0.0) << got[0] << got[1] << got[2];
+  }
+}
+
 TEST(ComplexFunctions, ASigmoidEndsAtZeroAndOne) {
-  const Tensor y = sigmoid(complex_numbers({{inf, 0}, {1000, 1}, {-inf, 0}, {-1000, 1}}));
+  const Tensor y = sigmoid(complex_list({{inf, 0}, {1000, 1}, {-inf, 0}, {-1000, 1}}));
   const std::vector<Complex> ends = values_of(y);
   EXPECT_TRUE(agree(ends[0], 1, 0) && agree(ends[1], 1, 0)) << y;
   EXPECT_TRUE(agree(ends[2], 0, 0) && agree(ends[3], 0, 0)) << y;

@@ -188,6 +188,18 @@ TEST(SpecialGradients, NormsOfSmallHalves) {
   }
 }
 
+TEST(SpecialGradients, NormsOfNothingAndOfInfinity) {
+  const auto slopes = [](std::vector<double> at, double p) {
+    const Tensor x = tensor(at, kDouble).requires_grad_();
+    norm(x, p).backward();
+    return x.grad();
+  };
+  for (const double p : {-2.0, -0.5, 0.5, 1.5, 2.0, 3.0, 4.0})
+    EXPECT_TRUE(equal(slopes({0.0, 0.0}, p), zeros({2}, kDouble))) << p;
+  EXPECT_TRUE(equal(slopes({0.0, 3.0}, -2), zeros({2}, kDouble)));  // the norm is 0
+  EXPECT_TRUE(isinf(slopes({1.0, 2.0}, 1e-5)).all().item<bool>());  // the norm is infinite
+}
+
 TEST(SpecialGradients, NaNOfAQuantileAndTiesOfAMedian) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Tensor x = tensor({1.0, nan, 2.0, 3.0}, kDouble).requires_grad_();

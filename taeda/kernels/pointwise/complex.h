@@ -126,6 +126,7 @@ struct ComplexPow {
   template <class T>
   TAEDA_NOINLINE TAEDA_HD complex<T> operator()(complex<T> a, complex<T> b) const {
     using Number = detail::LibraryComplex<T>;
+    if (b.re == T(0) && b.im == T(0)) return T(1);  // of 0, too
     const Number y = detail::complex_library::pow(Number(a.re, a.im), Number(b.re, b.im));
     return {y.real(), y.imag()};
   }
