@@ -21,7 +21,7 @@ constexpr const char* kPython = "python";
 
 // What ctx is in C++: the way from Python's object to what its node saved.
 struct ContextObject {
-  PyObject_HEAD AutogradContext* context;  ///< while the node lives
+  PyObject_HEAD FunctionNode* node;  ///< while it lives
 };
 PyTypeObject* context_type;
 
@@ -31,7 +31,7 @@ struct KeptContext {
   ~KeptContext() {
     if (!Py_IsInitialized()) return;
     HoldGil gil;
-    reinterpret_cast<ContextObject*>(kept.get())->context = nullptr;
+    reinterpret_cast<ContextObject*>(kept.get())->node = nullptr;
   }
   Kept kept;
 };
@@ -116,7 +116,7 @@ void record(FunctionNode& node, PyObject* ctx, const variable_list& inputs,
   node.context.set_materialize_grads(to_bool(materialize.get()));
   node.context.saved_data.insert_or_assign(kPython,
                                            IValue::capsule(std::make_shared<KeptContext>(ctx)));
-  reinterpret_cast<ContextObject*>(ctx)->context = &node.context;
+  reinterpret_cast<ContextObject*>(ctx)->node = &node;
   // The node has them now. An output kept here as well would keep its own history.
   for (const char* attribute : {"to_save", "dirty_tensors", "non_differentiable"})
     checked(PyObject_SetAttrString(ctx, attribute, Py_None));
@@ -197,8 +197,12 @@ PyObject* apply_function(PyObject*, PyObject* const* args, Py_ssize_t count) {
 
 PyObject* saved_tensors(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
-    AutogradContext* context = reinterpret_cast<ContextObject*>(self)->context;
-    if (context) return from_tensors(context->get_saved_variables());
+    if (const FunctionNode* node = reinterpret_cast<ContextObject*>(self)->node) {
+      std::vector<Tensor> values;
+      for (autograd::SavedTensor& saved : node->saved_tensors())
+        values.push_back(std::move(saved.value));
+      return from_tensors(std::move(values));
+    }
     // Nothing was recorded, or forward still runs: what it gave to be saved.
     Ref kept(checked(PyObject_GetAttrString(self, "to_save")));
     return kept.get() == Py_None ? PyTuple_New(0) : PySequence_Tuple(kept.get());

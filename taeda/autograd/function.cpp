@@ -22,7 +22,6 @@ bool AutogradContext::needs_input_grad(
 // they come with the history that they had.
 variable_list AutogradContext::get_saved_variables() const {
   if (released_) detail::throw_graph_released("a user-defined function");
-  const RunningNode running(node_);  // outputs get their history from it
   const AutoGradMode recorded(true);
   variable_list out;
   for (const Saved& s : saved_) out.push_back(s.unpack());
@@ -32,7 +31,6 @@ variable_list AutogradContext::get_saved_variables() const {
 void FunctionNode::finish(const variable_list& inputs, const std::vector<bool>& is_tensor,
                           variable_list& outputs) {
   is_tensor_ = is_tensor;
-  context.node_ = this;
   detail::connect(*this, TensorList(inputs));
   const auto contains = [](const std::vector<TensorImpl*>& list, const Tensor& t) {
     return std::find(list.begin(), list.end(), t.unsafe_impl()) != list.end();
@@ -109,6 +107,7 @@ TensorVec FunctionNode::apply(TensorVec grads, Needs needs) {
 
 std::vector<SavedTensor> FunctionNode::saved_tensors() const {
   if (context.released_) detail::throw_graph_released(name());
+  const RunningNode running(const_cast<FunctionNode*>(this));  // outputs get their history from it
   std::vector<SavedTensor> out;
   for (Tensor& t : context.get_saved_variables()) out.push_back({"", std::move(t)});
   return out;

@@ -50,7 +50,6 @@ class AutogradContext {
   std::vector<TensorImpl*> non_differentiable_, dirty_;
   std::vector<Saved> saved_;
   std::vector<bool> needs_;
-  Node* node_ = nullptr;  ///< whose context this is, once it was recorded
   bool materialize_ = true;
   bool released_ = false;
 };

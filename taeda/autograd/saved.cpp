@@ -76,7 +76,8 @@ Tensor Saved::unpack() const {
 
 Tensor Saved::with_history(const Tensor& data) const {
   if (!wants_grad_ || !GradMode::is_enabled()) return data;
-  if (!is_output_ && !grad_fn_) return data;  // a leaf
+  if (!is_output_ && !grad_fn_) return data;       // a leaf
+  if (is_output_ && !current_node()) return data;  // nobody says whose
   Tensor out = make_alias(data);
   if (grad_fn_ && grad_fn_->edges.empty()) {  // a leaf's sink, which is no history: one step to it
     detail::link(out, {grad_fn_, output_nr_});

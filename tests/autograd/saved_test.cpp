@@ -89,9 +89,15 @@ struct Looking : autograd::Function<Looking> {
 TEST(SavedTensors, ComeBackToFunctionsAsWhatTheyWere) {
   const Tensor p = full({2}, 3.0).requires_grad_(), q = full({2}, 5.0).requires_grad_();
   const Tensor out = Looking::apply(p.mul(1), q);
-  const auto outside = Looking::kept->get_saved_variables();  // no pass runs
-  EXPECT_TRUE(outside[0].requires_grad() && outside[1].is_same(q));
-  EXPECT_TRUE(outside[2].requires_grad() && outside[2].grad_fn() == out.grad_fn());
+  {
+    const NoGradGuard guard;  // and no pass runs
+    const auto context = Looking::kept->get_saved_variables();
+    EXPECT_TRUE(context[0].requires_grad() && context[1].is_same(q));
+    EXPECT_TRUE(context[2].equal(out)) << "of whose history the node knows more";
+    const auto node = out.grad_fn()->saved_tensors();
+    EXPECT_TRUE(node[0].value.requires_grad() && node[1].value.is_same(q));
+    EXPECT_TRUE(node[2].value.requires_grad() && node[2].value.grad_fn() == out.grad_fn());
+  }
   out.sum().backward();
   EXPECT_TRUE(p.grad().equal(q.detach()) && q.grad().equal(p.detach()));
 }
