@@ -70,7 +70,8 @@ void add_state(PyObject* module) {
         detail::write_out(out, sequence ? detail::in_shape_of(out, made) : made);
       },
       py::arg("out"), py::arg("made"), py::arg("sequence") = false,
-      "`out` with the values of `made` and its sizes; with its own if `made` is numbers one after the other.");
+      "Gives `out` the values of `made` and its sizes; it keeps its own if `made` is a sequence of "
+      "as many numbers.");
   m.def("_set_float32_matmul_precision", &set_float32_matmul_precision);
   m.def("_get_float32_matmul_precision", &get_float32_matmul_precision);
   m.def("_set_printoptions", &print_options);

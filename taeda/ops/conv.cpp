@@ -12,6 +12,7 @@
 #include "taeda/kernels/memory_order.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
+#include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/observer.h"
 
@@ -57,10 +58,21 @@ Tensor as_channels(const Tensor& bias, int64_t ndim) {
   return bias.reshape(sizes);
 }
 
+/// The result where there is nothing to multiply.
+void fill_with_bias(const Tensor& out, const Tensor& bias) {
+  out.zero_();
+  if (bias.defined()) out.add_(as_channels(bias, out.dim() - 1));
+}
+
 Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias,
                 const ConvGeometry& geometry, IntArrayRef sizes) {
   Tensor out = make_output(sizes, x, w);
-  if (out.numel() > 0) conv_slot(x.device().type(), out, x, w, bias, geometry);
+  if (x.numel() == 0 || w.numel() == 0) {
+    const NoGradGuard guard;
+    fill_with_bias(out, bias);
+  } else if (out.numel() > 0) {
+    conv_slot(x.device().type(), out, x, w, bias, geometry);
+  }
   if (wants_grad(x, w, bias))
     record(name, out, {x, w, bias},
            [x = save_if(w.requires_grad(), x, "input"), w = save_if(x.requires_grad(), w, "weight"),
@@ -85,9 +97,9 @@ Tensor convolve(const char* name, const Tensor& x, const Tensor& w, const Tensor
 Tensor input_grad(const char* name, const Tensor& g, const Tensor& w, const Tensor& bias,
                   const ConvGeometry& geometry, IntArrayRef sizes) {
   Tensor out = make_output(sizes, g, w);
-  if (g.numel() == 0) {
-    out.zero_();
-    if (bias.defined()) out.add_(as_channels(bias, out.dim() - 1));
+  if (g.numel() == 0 || w.numel() == 0) {
+    const NoGradGuard guard;
+    fill_with_bias(out, bias);
   } else if (out.numel() > 0) {
     conv_input_grad_slot(g.device().type(), out, g, w, bias, geometry);
   }
@@ -113,7 +125,7 @@ TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geom
   if (with_bias) sums = make_tensor({taps.sizes[0]}, dtype, x.device());
   if (g.numel() == 0 || x.numel() == 0) {
     out.zero_();
-    if (with_bias) sums.zero_();
+    if (with_bias) sums.copy_(channel_sums(g.detach()));
   } else if (out.numel() > 0) {
     conv_weight_grad_slot(x.device().type(), out, sums, x, g, geometry);
   } else if (with_bias) {

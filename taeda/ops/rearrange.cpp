@@ -76,11 +76,13 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
                               output_size);
   TAEDA_CHECK(repeats >= 0, "repeats can not be negative");
   if (!dim || self.dim() == 0)
-    return detail::apart_from(of_size(self.reshape({-1, 1}).expand({-1, repeats}).reshape({-1}), {}, output_size), self);
+    return detail::apart_from(
+        of_size(self.reshape({-1, 1}).expand({-1, repeats}).reshape({-1}), {}, output_size), self);
   const int64_t d = wrap_dim(*dim, self.dim());
   DimVector wide(self.sizes());
   wide.insert(static_cast<size_t>(d) + 1, repeats);
-  return detail::apart_from(of_size(self.unsqueeze(d + 1).expand(wide).flatten(d, d + 1), d, output_size), self);
+  return detail::apart_from(
+      of_size(self.unsqueeze(d + 1).expand(wide).flatten(d, d + 1), d, output_size), self);
 }
 
 Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size) {

@@ -434,5 +434,17 @@ TEST(Convolution, ThreadsMayMeetANewShapeTogether) {
   }
 }
 
+TEST(Conv, OfNoChannelsIsItsBias) {
+  const TensorOptions learned = TensorOptions().requires_grad(true);
+  const Tensor x = zeros({2, 0, 5, 5}, learned), w = zeros({4, 0, 3, 3}, learned),
+               bias = full({4}, 3.0, learned);
+  const Tensor y = conv2d(x, w, bias);
+  EXPECT_TRUE(y.detach().equal(full({2, 4, 3, 3}, 3.0)));
+  y.sum().backward();
+  EXPECT_EQ(x.grad().sizes(), x.sizes());
+  EXPECT_EQ(w.grad().sizes(), w.sizes());
+  EXPECT_TRUE(bias.grad().equal(full({4}, 18.0)));
+}
+
 }  // namespace
 }  // namespace taeda

@@ -220,15 +220,16 @@ TEST(BatchNorm, UpdatesRunningStatistics) {
 }
 
 TEST(BatchNorm, NoExamplesLeaveStatisticsAndGiveGradientsOfZero) {
-  for (const IntArrayRef sizes : {IntArrayRef({0, 2}), {0, 2, 3, 3}, {4, 2, 0, 3}}) {
+  const std::vector<std::vector<int64_t>> shapes = {{0, 2}, {0, 2, 3, 3}, {4, 2, 0, 3}};
+  for (const auto& sizes : shapes) {
     const Tensor x = zeros(sizes, TensorOptions().requires_grad(true));
     const Tensor weight = ones({2}, TensorOptions().requires_grad(true)),
                  bias = zeros({2}, TensorOptions().requires_grad(true));
     const Tensor mean = tensor({3.0, 4.0}), var = tensor({5.0, 6.0});
     const Tensor y = batch_norm(x, weight, bias, mean, var, true, 0.1, 1e-5);
-    EXPECT_EQ(y.sizes(), sizes);
+    EXPECT_EQ(y.sizes(), IntArrayRef(sizes));
     y.sum().backward();
-    EXPECT_EQ(x.grad().sizes(), sizes);
+    EXPECT_EQ(x.grad().sizes(), IntArrayRef(sizes));
     EXPECT_TRUE(weight.grad().equal(zeros({2})));
     EXPECT_TRUE(bias.grad().equal(zeros({2})));
     EXPECT_TRUE(mean.equal(tensor({3.0, 4.0})) && var.equal(tensor({5.0, 6.0})));

@@ -24,6 +24,8 @@ TEST(Repeat, Forms) {
   EXPECT_EQ(shape(x.repeat({3, 1, 2})), (Sizes{3, 2, 4}));
   EXPECT_EQ(shape(x.repeat({0, 1})), (Sizes{0, 2}));
   EXPECT_FALSE(x.repeat({1, 1}).is_view());
+  EXPECT_FALSE(x.repeat_interleave(1).is_alias_of(x));
+  EXPECT_FALSE(x.repeat_interleave(1, 0).is_alias_of(x));
   EXPECT_EQ(longs(x.tile(IntArrayRef{2})), (Sizes{0, 1, 0, 1, 2, 3, 2, 3}));
   EXPECT_EQ(longs(x.repeat_interleave(2)), (Sizes{0, 0, 1, 1, 2, 2, 3, 3}));
   EXPECT_EQ(longs(x.repeat_interleave(2, 0)), (Sizes{0, 1, 0, 1, 2, 3, 2, 3}));

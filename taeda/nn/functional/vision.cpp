@@ -56,10 +56,10 @@ Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor) {
               "pixel_unshuffle expects width to be divisible by downscale_factor, but "
               "input.size(-1)=",
               width, " is not divisible by ", r);
-  const Tensor out = permute_tail(
-                         input.unflatten(-1, {width / r, r}).unflatten(-3, {height / r, r}),
-                         {0, 2, 4, 1, 3})
-                         .flatten(-5, -3);
+  const Tensor out =
+      permute_tail(input.unflatten(-1, {width / r, r}).unflatten(-3, {height / r, r}),
+                   {0, 2, 4, 1, 3})
+          .flatten(-5, -3);
   return taeda::detail::apart_from(out, input);
 }
 
