@@ -3,6 +3,7 @@
 from . import _C, autograd
 from ._level import Level
 from ._vmap import flatten, vmap
+from .autograd.passes import grad_of_recorded
 from .nn.utils.stateless import functional_call as _functional_call
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
@@ -42,9 +43,7 @@ def _parted(out, has_aux, name):
 
 def _by(outputs, xs, weights, create_graph, retain_graph=None):
     """Gradients of the outputs by each of `xs`: zeros where nothing depends on it."""
-    pairs = [(y, w) for y, w in zip(outputs, weights) if y.requires_grad]
-    found = autograd.grad([y for y, _ in pairs], xs, [w for _, w in pairs], retain_graph=retain_graph,
-                          create_graph=create_graph, allow_unused=True) if pairs and xs else [None] * len(xs)
+    found = grad_of_recorded(outputs, xs, weights, create_graph, retain_graph)
     return [_C.zeros_like(x) if g is None else g for x, g in zip(xs, found)]
 
 

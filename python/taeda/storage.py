@@ -141,6 +141,18 @@ class _Storage:
     def is_pinned(self, device="cuda"):
         return self._tensor.is_pinned()
 
+    def clone(self):
+        return self._of(self._elements().clone())
+
+    def cpu(self):
+        return self if self.device.type == "cpu" else self.to("cpu")
+
+    def cuda(self, device=None, non_blocking=False):
+        return self.to("cuda" if device is None else device, non_blocking)
+
+    def to(self, device, non_blocking=False):
+        return self._of(self._elements().to(device, non_blocking=non_blocking))
+
     def __copy__(self):
         return self.clone()
 
@@ -215,18 +227,6 @@ class UntypedStorage(_Storage):
     def untyped(self):
         return self
 
-    def clone(self):
-        return UntypedStorage._of(self._bytes().clone())
-
-    def cpu(self):
-        return self if self.device.type == "cpu" else self.to("cpu")
-
-    def cuda(self, device=None, non_blocking=False):
-        return self.to("cuda" if device is None else device, non_blocking)
-
-    def to(self, device, non_blocking=False):
-        return UntypedStorage._of(self._bytes().to(device, non_blocking=non_blocking))
-
     def type(self, dtype=None):
         return "torch.storage.UntypedStorage" if dtype is None else self._as(TYPES[dtype.rpartition(".")[2]].dtype)
 
@@ -287,18 +287,6 @@ class TypedStorage(_Storage):
 
     def element_size(self):
         return self.dtype.itemsize
-
-    def clone(self):
-        return TypedStorage._of(self._flat().clone())
-
-    def cpu(self):
-        return self if self.device.type == "cpu" else self.to("cpu")
-
-    def cuda(self, device=None, non_blocking=False):
-        return self.to("cuda" if device is None else device, non_blocking)
-
-    def to(self, device, non_blocking=False):
-        return TypedStorage._of(self._flat().to(device, non_blocking=non_blocking))
 
     def type(self, dtype=None):
         if dtype is not None:

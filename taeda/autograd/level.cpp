@@ -1,5 +1,6 @@
 #include "taeda/autograd/level.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,28 +19,19 @@ class Outside {
     for (const Tensor& t : watched) watched_.insert(t.unsafe_impl());
   }
 
-  /// What is known of a node without a look at those that follow.
-  std::optional<bool> known(Node& node) const {
-    if (const auto* const sink = dynamic_cast<AccumulateGrad*>(&node)) {
-      const Tensor leaf = sink->leaf();
-      return leaf.defined() && leaf.requires_grad() && !watched_.count(leaf.unsafe_impl());
-    }
-    if (node.sequence_nr() < first_)
-      return true;  // it was there before, for somebody who wanted it
-    return std::nullopt;
-  }
-
-  /// With `cut` edges that do not lead there are taken away.
+  /// With `cut` edges that do not lead there are taken away; without, the first way there is
+  /// enough.
   bool is_reached(const NodePtr& root, bool cut) {
     kept_.push_back(root);
     std::vector<std::pair<Node*, size_t>> stack;
-    visit(root.get(), stack);
+    if (visit(root.get(), stack)) return true;
     while (!stack.empty()) {
       auto& [node, child] = stack.back();
       if (child < node->edges.size()) {
         const Edge& edge = node->edges[child++];
-        if (edge) visit(edge.node.get(), stack);
-        continue;
+        if (!edge || !visit(edge.node.get(), stack) || cut) continue;
+        for (const auto& above : stack) reached_[above.first] = true;
+        return true;
       }
       bool found = false;
       for (Edge& edge : node->edges) {
@@ -56,13 +48,26 @@ class Outside {
   }
 
  private:
-  void visit(Node* node, std::vector<std::pair<Node*, size_t>>& stack) {
+  /// What is known of a node without a look at those that follow.
+  std::optional<bool> known(Node& node) const {
+    if (const auto* const sink = dynamic_cast<AccumulateGrad*>(&node)) {
+      const Tensor leaf = sink->leaf();
+      return leaf.defined() && leaf.requires_grad() && !watched_.count(leaf.unsafe_impl());
+    }
+    if (node.sequence_nr() < first_)
+      return true;  // it was there before, for somebody who wanted it
+    return std::nullopt;
+  }
+
+  /// What is known of a node; one that is to be gone through first goes onto the stack.
+  bool visit(Node* node, std::vector<std::pair<Node*, size_t>>& stack) {
     const auto [entry, fresh] = reached_.try_emplace(node, false);
-    if (!fresh) return;
+    if (!fresh) return entry->second;
     if (const std::optional<bool> found = known(*node))
       entry->second = *found;
     else
       stack.push_back({node, 0});
+    return entry->second;
   }
 
   uint64_t first_;
@@ -77,22 +82,10 @@ Level::Level() : first_(next_sequence_nr()) {}
 
 bool Level::reaches_outside(const std::vector<Tensor>& outputs,
                             const std::vector<Tensor>& watched) const {
-  const Outside outside(first_, watched);
-  std::vector<NodePtr> stack;
-  std::unordered_set<const Node*> seen;
-  for (const Tensor& t : outputs)
-    if (t.requires_grad()) stack.push_back(gradient_edge(t).node);
-  while (!stack.empty()) {
-    const NodePtr node = std::move(stack.back());
-    stack.pop_back();
-    if (!seen.insert(node.get()).second) continue;
-    const std::optional<bool> known = outside.known(*node);
-    if (known && *known) return true;
-    if (known) continue;
-    for (const Edge& edge : node->edges)
-      if (edge) stack.push_back(edge.node);
-  }
-  return false;
+  Outside outside(first_, watched);
+  return std::any_of(outputs.begin(), outputs.end(), [&](const Tensor& t) {
+    return t.requires_grad() && outside.is_reached(gradient_edge(t).node, false);
+  });
 }
 
 std::vector<Tensor> Level::close(const std::vector<Tensor>& results,

@@ -123,13 +123,11 @@ TensorVec weight_grad(const Tensor& x, const Tensor& g, const ConvGeometry& geom
                       const Layout& taps, ScalarType dtype, bool with_bias) {
   Tensor out = make_tensor(taps, dtype, x.device()), sums;
   if (with_bias) sums = make_tensor({taps.sizes[0]}, dtype, x.device());
-  if (g.numel() == 0 || x.numel() == 0) {
+  if (g.numel() > 0 && x.numel() > 0 && out.numel() > 0) {
+    conv_weight_grad_slot(x.device().type(), out, sums, x, g, geometry);
+  } else {
     out.zero_();
     if (with_bias) sums.copy_(channel_sums(g.detach()));
-  } else if (out.numel() > 0) {
-    conv_weight_grad_slot(x.device().type(), out, sums, x, g, geometry);
-  } else if (with_bias) {
-    sums.copy_(channel_sums(g.detach()));
   }
   if (!wants_grad(x, g)) return {out, sums};
   std::vector<Tensor> outs{out};

@@ -103,7 +103,6 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, doubl
 
 Tensor detail::distance_gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) {
   if (std::isinf(p)) return x.sign().mul(x.abs().eq(norm).to(g.dtype())).mul(g);
-  if (p == 0 || p == 1) return norm_gradient(g, x, norm, p, {});
   if (p != 2 || x.dtype() == kHalf) return norm_gradient(g, x, norm, p, {});
   const Tensor nothing = norm.eq(0), apart = norm.masked_fill(nothing, 1);
   return x.mul(g.div(apart).masked_fill(nothing, 0));

@@ -70,15 +70,6 @@ int64_t place_of(const Tensor& t) {
          t.storage_offset() * t.element_size();
 }
 
-/// Whether both have bytes of one stretch of memory. Addresses of different devices are not
-/// comparable, and tensors on meta have none.
-bool meet(const Tensor& out, const Tensor& in) {
-  if (out.device() != in.device() || (out.is_meta() && !out.is_alias_of(in))) return false;
-  const int64_t a = place_of(out), b = place_of(in);
-  const int64_t a_bytes = out.nbytes(), b_bytes = in.nbytes();
-  return a < b + b_bytes && b < a + a_bytes && a_bytes > 0 && b_bytes > 0;
-}
-
 bool both_dense(const Tensor& a, const Tensor& b) {
   return a.layout().is_non_overlapping_and_dense() && b.layout().is_non_overlapping_and_dense();
 }
@@ -86,7 +77,7 @@ bool both_dense(const Tensor& a, const Tensor& b) {
 /// Whether the operands share a part of their memory but not every element, as far as that is
 /// easily told: of tensors without gaps, as in PyTorch.
 bool overlap_partly(const Tensor& out, const Tensor& in) {
-  if (!meet(out, in)) return false;
+  if (!share_bytes(out, in)) return false;
   if (place_of(out) == place_of(in) && out.nbytes() == in.nbytes() && out.strides() == in.strides())
     return false;
   return both_dense(out, in);
@@ -110,6 +101,13 @@ void check_overlap(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
 
 }  // namespace
 
+bool share_bytes(const Tensor& a, const Tensor& b) {
+  if (a.device() != b.device() || (a.is_meta() && !a.is_alias_of(b))) return false;
+  const int64_t at_a = place_of(a), at_b = place_of(b);
+  const int64_t a_bytes = a.nbytes(), b_bytes = b.nbytes();
+  return at_a < at_b + b_bytes && at_b < at_a + a_bytes && a_bytes > 0 && b_bytes > 0;
+}
+
 void check_no_internal_overlap(const Tensor& out) {
   TAEDA_CHECK(!out.layout().has_internal_overlap(),
               "unsupported operation: more than one element of the written-to tensor refers to a "
@@ -118,7 +116,7 @@ void check_no_internal_overlap(const Tensor& out) {
 
 void check_no_overlap(const Tensor& out, ArrayRef<const Tensor*> inputs) {
   for (const Tensor* in : inputs)
-    if (meet(out, *in) && both_dense(out, *in)) throw_overlap();
+    if (share_bytes(out, *in) && both_dense(out, *in)) throw_overlap();
 }
 
 Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,

@@ -154,6 +154,9 @@ class Iter {
 /// argument <other> in method <op>)". Undefined tensors and nullptr are passed over.
 void check_same_device(const char* op, ArrayRef<const Tensor*> tensors);
 
+/// Whether tensors without gaps have bytes of memory in common. Addresses of different devices are
+/// not comparable, and tensors on meta have none.
+bool share_bytes(const Tensor& a, const Tensor& b);
 /// Throws Error, in PyTorch's words, if two elements of `out`, which will be written, share memory.
 void check_no_internal_overlap(const Tensor& out);
 /// For kernels that read inputs at other positions than they write: throws Error, in PyTorch's

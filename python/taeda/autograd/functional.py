@@ -2,7 +2,7 @@
 
 from .. import _C
 from .modes import enable_grad
-from .passes import grad
+from .passes import grad_of_recorded
 
 _STRICT = "This is not allowed in strict mode"
 
@@ -62,10 +62,7 @@ def _vector(v, like, single, name, alone):
 
 
 def _by(ys, xs, weights, create_graph):
-    """Gradients of those outputs that have a history, None where there are none."""
-    pairs = [(y, w) for y, w in zip(ys, weights) if y.requires_grad]
-    return grad([y for y, _ in pairs], xs, [w for _, w in pairs], retain_graph=True, create_graph=create_graph,
-                allow_unused=True) if pairs else (None,) * len(xs)
+    return grad_of_recorded(ys, xs, weights, create_graph, retain_graph=True)
 
 
 def _filled(found, xs, strict, create_graph, what, whole):

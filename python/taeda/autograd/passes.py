@@ -37,3 +37,10 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if materialize_grads:
         found = tuple(_C.zeros_like(i, requires_grad=True) if g is None else g for g, i in zip(found, inputs))
     return found
+
+
+def grad_of_recorded(outputs, inputs, weights, create_graph, retain_graph=None):
+    """The gradients of those outputs that have a history, weighed; None where nothing depends on an input."""
+    pairs = [(y, w) for y, w in zip(outputs, weights) if y.requires_grad]
+    return grad([y for y, _ in pairs], inputs, [w for _, w in pairs], retain_graph=retain_graph, create_graph=create_graph,
+                allow_unused=True) if pairs and inputs else (None,) * len(inputs)

@@ -9,15 +9,11 @@
 #include "taeda/cpu/kernels/half_rows.h"
 #include "taeda/cpu/kernels/loops.h"
 #include "taeda/cpu/kernels/move.h"
+#include "taeda/kernels/complex_type.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
-
-template <class T>
-constexpr bool is_complex_v = requires {
-  typename T::value_type;
-};
 
 template <class To, class From>
 To convert(From v) {

@@ -6,14 +6,11 @@
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/kernels/strided.h"
+#include "taeda/kernels/complex_type.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
 
 namespace {
-
-template <class T>
-constexpr bool is_complex_v =
-    std::is_same_v<T, complex<float>> || std::is_same_v<T, complex<double>>;
 
 /// The type a sequence is computed in.
 template <class T>

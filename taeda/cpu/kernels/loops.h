@@ -14,6 +14,7 @@
 #include <initializer_list>
 #include <tuple>
 
+#include "taeda/kernels/complex_type.h"
 #include "taeda/kernels/pointwise.h"
 
 namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE {
@@ -111,11 +112,6 @@ struct BlockLoop {
   }
 };
 
-template <class T>
-constexpr bool kIsComplex = requires(T x) {
-  x.im;
-};
-
 /// The loop of a formula of two operands of type In, of which number `Value` is one value.
 template <int Value, class Formula, class Out, class In, class>
 __attribute__((flatten)) void loop_beside_value(const void* formula, void* out,
@@ -130,7 +126,7 @@ __attribute__((flatten)) void loop_beside_value(const void* formula, void* out,
       to[i] =
           Value == 0 ? of_two(value, element<In>(array, i)) : of_two(element<In>(array, i), value);
   };
-  if constexpr (kIsComplex<In> && BlockLoop<Formula, Out, In, In>::has_bounded) {
+  if constexpr (is_complex_v<In> && BlockLoop<Formula, Out, In, In>::has_bounded) {
     constexpr int64_t part = BlockLoop<Formula, Out, In, In>::kPart;
     for (int64_t begin = 0; begin < n; begin += part) {
       const int64_t end = std::min(begin + part, n);

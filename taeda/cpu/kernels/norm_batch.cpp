@@ -98,7 +98,6 @@ template <class A, class Add>
 void sum_rows(const Planes& p, int64_t width, A* sums, Add&& add) {
   const int64_t chunk = std::max<int64_t>(kLeastRows, (p.samples + kChunks - 1) / kChunks);
   const int64_t chunks = (p.samples + chunk - 1) / chunk;
-  if (chunks == 0) return;
   std::vector<A> partial(static_cast<size_t>(width * chunks));
   parallel_for(0, chunks, row_grain(chunk * width), [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k)

@@ -2,13 +2,9 @@
 #pragma once
 
 #include "taeda/cuda/kernels/common.cuh"
+#include "taeda/kernels/complex_type.h"
 
 namespace taeda::inline v0_2::gpu {
-
-template <class T>
-constexpr bool is_complex_v = requires {
-  typename T::value_type;
-};
 
 /// Conversion between the types that arithmetic is done in.
 template <class To, class From>

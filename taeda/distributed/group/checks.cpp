@@ -1,22 +1,9 @@
 #include "taeda/distributed/group/checks.h"
 
-#include <functional>
-#include <utility>
-
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::distributed {
-
-namespace {
-
-/// The first byte of a contiguous tensor and the one after its last.
-std::pair<const char*, const char*> bytes_of(const Tensor& t) {
-  const auto* begin = static_cast<const char*>(t.data_ptr());
-  return {begin, begin + t.numel() * static_cast<int64_t>(element_size(t.dtype()))};
-}
-
-}  // namespace
 
 void check_rank(const char* op, int rank, int size) {
   TAEDA_CHECK_VALUE(rank >= 0 && rank < size, op, ": expected a rank from 0 to ", size - 1,
@@ -62,17 +49,9 @@ void check_lengths(const char* op, const std::vector<Tensor>& outputs,
 
 bool is_times(int64_t whole, int64_t part, int n) { return whole % n == 0 && whole / n == part; }
 
-bool share_memory(const Tensor& a, const Tensor& b) {
-  if (a.numel() == 0 || b.numel() == 0) return false;
-  const std::less<const char*> before;
-  const auto [a_begin, a_end] = bytes_of(a);
-  const auto [b_begin, b_end] = bytes_of(b);
-  return before(a_begin, b_end) && before(b_begin, a_end);
-}
-
 bool is_part(const Tensor& part, const Tensor& whole, int n) {
-  const auto [begin, end] = bytes_of(part);
-  return begin == bytes_of(whole).first + n * (end - begin);
+  const auto* begin = static_cast<const char*>(whole.data_ptr());
+  return part.data_ptr() == begin + n * part.nbytes();
 }
 
 std::vector<int64_t> split_counts(const char* op, const char* side, const Tensor& t,

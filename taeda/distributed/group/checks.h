@@ -25,8 +25,6 @@ void check_lengths(const char* op, const std::vector<Tensor>& outputs,
                    const std::vector<Tensor>& inputs, int size);
 /// Whether `whole` elements are `n` times `part`.
 bool is_times(int64_t whole, int64_t part, int n);
-/// Whether two contiguous tensors have bytes in common.
-bool share_memory(const Tensor& a, const Tensor& b);
 /// Whether `part` is the `n`-th part of its size of `whole`'s memory; both are contiguous.
 bool is_part(const Tensor& part, const Tensor& whole, int n);
 /// How many elements of `t` each rank gets or gives, of how many rows each; equal parts for none.

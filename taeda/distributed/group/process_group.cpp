@@ -7,6 +7,7 @@
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/iter.h"
 
 namespace taeda::inline v0_2::distributed {
 
@@ -68,7 +69,7 @@ std::shared_ptr<Staging> ProcessGroup::stage_input(const std::vector<Tensor>& in
   const bool own_part =
       core_->queues_on(in.device()) && ((in_place == InPlace::Input && is_part(in, out, rank_)) ||
                                         (in_place == InPlace::Output && is_part(out, in, rank_)));
-  return stage(inputs, Use::In, !own_part && share_memory(in, out));
+  return stage(inputs, Use::In, !own_part && share_bytes(in, out));
 }
 
 ProcessGroup::ProcessGroup(std::string name) : name_(std::move(name)) {}

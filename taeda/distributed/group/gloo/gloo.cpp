@@ -168,11 +168,11 @@ class Proofs {
   std::string of(int peer) const {
     return all_.substr(static_cast<size_t>(peer) * kLength, kLength);
   }
-  /// In a time that does not tell where they differ.
+  /// Of kLength bytes that were shown; in a time that does not tell where they differ.
   bool proves(int peer, const std::string& shown) const {
     const std::string right = of(peer);
-    unsigned char difference = shown.size() == right.size() ? 0 : 1;
-    for (size_t i = 0; i < std::min(shown.size(), right.size()); ++i)
+    unsigned char difference = 0;
+    for (size_t i = 0; i < kLength; ++i)
       difference |= static_cast<unsigned char>(shown[i] ^ right[i]);
     return difference == 0;
   }
@@ -224,10 +224,10 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
     const auto n = static_cast<size_t>(size);
     std::vector<std::string> shown(n), theirs(n);
     std::vector<Buffer> received(n), sent(n);
-    const auto wait = [&](int peer, auto&& f) {
+    const Call call{.deadline = deadline};
+    const auto with = [&](int peer, auto&& f) {
       try {
-        f(std::max(milliseconds(1),
-                   std::chrono::duration_cast<milliseconds>(deadline - Clock::now())));
+        f();
       } catch (const gloo::Exception& e) {
         throw CommunicatorError(unproven(peer) + " (" + message_of(e.what()) + ")", peer);
       }
@@ -242,7 +242,7 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
       shown[p].resize(Proofs::kLength);
       received[p] = createUnboundBuffer(shown[p].data(), Proofs::kLength);
       sent[p] = createUnboundBuffer(theirs[p].data(), Proofs::kLength);
-      wait(peer, [&](milliseconds) {
+      with(peer, [&] {
         received[p]->recv(peer, kProofSlot);
         sent[p]->send(peer, kProofSlot);
       });
@@ -250,9 +250,9 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
     for (int peer = 0; peer < size; ++peer) {
       if (peer == rank) continue;
       const auto p = static_cast<size_t>(peer);
-      wait(peer, [&](milliseconds left) { received[p]->waitRecv(left); });
+      with(peer, [&] { received[p]->waitRecv(call.left()); });
       if (!own.proves(peer, shown[p])) throw CommunicatorError(unproven(peer), peer);
-      wait(peer, [&](milliseconds left) { sent[p]->waitSend(left); });
+      with(peer, [&] { sent[p]->waitSend(call.left()); });
     }
   }
   std::string unproven(int peer) const {
