@@ -121,8 +121,9 @@ class Arguments {
     if (!given(i)) return standard;
     return present(i) ? std::optional(to_int(values_[i])) : std::nullopt;
   }
-  Ints ints(int i, std::initializer_list<int64_t> standard = {}) const {
-    return given(i) ? to_ints(values_[i]) : Ints(standard);
+  template <class... Standard>
+  Ints ints(int i, Standard... standard) const {
+    return given(i) ? to_ints(values_[i]) : Ints{int64_t(standard)...};
   }
   bool boolean(int i, bool standard = false) const {
     return given(i) ? to_bool(values_[i]) : standard;

@@ -11,6 +11,12 @@
 
 #include "arguments.h"
 
+/// Into the one function that Python calls: a template's parts are no local functions, which
+/// compilers put together by themselves.
+#define TAEDA_PART [[gnu::always_inline]] static inline
+/// But not what few calls need.
+#define TAEDA_APART [[gnu::noinline]] static
+
 namespace taeda::python {
 
 /// A text as an argument of a template.
@@ -36,18 +42,18 @@ struct MaybeList {
   operator Optional() const { return present ? Optional(values) : Optional(); }
 };
 
-/// How an argument of type T is taken from the parameters of a call: `of(arguments, i, standard...)`.
-/// What it gives lives as long as the call.
+/// How an argument of type T is taken from the parameters of a call: `of(arguments, i,
+/// standard...)`. What it gives lives as long as the call.
 template <class T>
 struct Taken;
 
-#define TAEDA_TAKEN(type, expression)                                    \
-  template <>                                                            \
-  struct Taken<type> {                                                   \
-    template <class... Standard>                                         \
-    static decltype(auto) of(const Arguments& a, int i, Standard... s) { \
-      return expression;                                                 \
-    }                                                                    \
+#define TAEDA_TAKEN(type, expression)                                        \
+  template <>                                                                \
+  struct Taken<type> {                                                       \
+    template <class... Standard>                                             \
+    TAEDA_PART decltype(auto) of(const Arguments& a, int i, Standard... s) { \
+      return expression;                                                     \
+    }                                                                        \
   }
 TAEDA_TAKEN(const Tensor&, a.tensor(i));
 TAEDA_TAKEN(const std::optional<Tensor>&, a.maybe_tensor(i));
@@ -61,7 +67,7 @@ TAEDA_TAKEN(std::optional<double>, a.maybe_real(i));
 TAEDA_TAKEN(ArrayRef<double>, a.reals(i));
 TAEDA_TAKEN(int64_t, a.integer(i, int64_t(s)...));
 TAEDA_TAKEN(OptionalDim, OptionalDim(a.maybe_integer(i, std::optional<int64_t>(s)...)));
-TAEDA_TAKEN(IntArrayRef, a.ints(i, {int64_t(s)...}));
+TAEDA_TAKEN(IntArrayRef, a.ints(i, s...));
 TAEDA_TAKEN(bool, a.boolean(i, bool(s)...));
 TAEDA_TAKEN(std::optional<bool>, a.maybe_boolean(i));
 TAEDA_TAKEN(std::string_view, a.text(i, std::string_view(s)...));
@@ -73,29 +79,26 @@ TAEDA_TAKEN(GeneratorArg, a.generator(i));
 TAEDA_TAKEN(ReductionArg, a.reduction(i, taeda::Reduction(s)...));
 TAEDA_TAKEN(const ConvPadding&, a.padding(i));
 TAEDA_TAKEN(const TensorOptions&, a.options(i));
-TAEDA_TAKEN(OptionalIntArrayRef,
-            (MaybeList<Ints, OptionalIntArrayRef>{a.ints(i), a.present(i)}));
+TAEDA_TAKEN(OptionalIntArrayRef, (MaybeList<Ints, OptionalIntArrayRef>{a.ints(i), a.present(i)}));
 TAEDA_TAKEN(std::optional<ArrayRef<double>>,
-            (MaybeList<std::vector<double>, std::optional<ArrayRef<double>>>{a.reals(i), a.present(i)}));
+            (MaybeList<std::vector<double>, std::optional<ArrayRef<double>>>{a.reals(i),
+                                                                             a.present(i)}));
 #undef TAEDA_TAKEN
 
 /// How a result goes to Python: by its type.
 struct Plain {
   template <class Made>
-  static PyObject* give(Made&& made) {
+  TAEDA_PART PyObject* give(Made&& made) {
     return result(std::forward<Made>(made));
   }
-  template <class... Values>
-  static PyObject* to_out(const Arguments&, Values&...) {
-    return nullptr;
-  }
+  static constexpr int out = -1;  ///< which parameter takes the result; none
 };
 
 /// As a tuple with names for its parts.
 template <Word Title, Word Fields>
 struct Named : Plain {
   template <class Made>
-  static PyObject* give(Made&& made) {
+  TAEDA_APART PyObject* give(Made&& made) {
     static NamedResult named(Title.characters, Fields.characters);
     if constexpr (std::is_same_v<std::remove_cvref_t<Made>, std::vector<Tensor>>)
       return named(std::forward<Made>(made));
@@ -107,9 +110,9 @@ struct Named : Plain {
 /// What `Form` does, and parameter I is `out`: `Write(out, arguments...)` fills it.
 template <int I, auto Write, class Form = Plain>
 struct WithOut : Form {
+  static constexpr int out = I;
   template <class... Values>
-  static PyObject* to_out(const Arguments& a, Values&... values) {
-    if (!a.given(I)) return nullptr;
+  TAEDA_PART PyObject* fill(const Arguments& a, Values&... values) {
     return into(a.object(I), [&](Tensor& out) { Write(out, values...); });
   }
 };
@@ -117,13 +120,12 @@ struct WithOut : Form {
 /// The same for an operation with `Count` results.
 template <int I, int Count, Word Name, auto Write, class Form = Plain>
 struct WithOuts : Form {
+  static constexpr int out = I;
   template <class... Values>
-  static PyObject* to_out(const Arguments& a, Values&... values) {
-    if (!a.given(I)) return nullptr;
+  TAEDA_PART PyObject* fill(const Arguments& a, Values&... values) {
     std::vector<Tensor> all = outs(a.object(I), Count, Name.characters);
-    [&]<size_t... N>(std::index_sequence<N...>) {
-      Write(all[N]..., values...);
-    }(std::make_index_sequence<Count>());
+    const auto write = [&]<size_t... N>(std::index_sequence<N...>) { Write(all[N]..., values...); };
+    write(std::make_index_sequence<Count>());
     return Form::give(std::move(all));
   }
 };
@@ -133,8 +135,7 @@ template <auto F, class Form, class Result>
 struct Called {
   PyObject* made;
   template <class... Values>
-  Called(Arguments& a, Values&&... values) : made(Form::to_out(a, values...)) {
-    if (made) return;
+  [[gnu::always_inline]] Called(Arguments& a, Values&&... values) {
     auto computed = [&]() -> Result {
       const ReleaseGil released(a.is_heavy());
       return F(values...);
@@ -142,20 +143,32 @@ struct Called {
     made = Form::give(std::move(computed));
   }
 };
+/// `out`, filled.
+template <class Form>
+struct Filled {
+  PyObject* made;
+  template <class... Values>
+  Filled(const Arguments& a, Values&&... values) : made(Form::fill(a, values...)) {}
+};
 
 template <class T, int I, auto... Standard>
-decltype(auto) take(const Arguments& a, At<I, Standard...>) {
+TAEDA_PART decltype(auto) take(const Arguments& a, At<I, Standard...>) {
   return Taken<T>::of(a, I, Standard...);
 }
 
-/// What a function returns and takes.
+/// What a function returns and takes. In braces the values are made from left to right.
 template <class F>
 struct Shape : Shape<decltype(&F::operator())> {};
 template <class R, class... A>
 struct Shape<R (*)(A...)> {
+  template <class Form, class... Places>
+  TAEDA_APART PyObject* fill(const Arguments& a) {
+    return Filled<Form>{a, take<A>(a, Places())...}.made;
+  }
   template <auto F, class Form, class... Places>
-  static PyObject* call(Arguments& a) {
-    // In braces the values are made from left to right.
+  TAEDA_PART PyObject* call(Arguments& a) {
+    if constexpr (Form::out >= 0)
+      if (a.given(Form::out)) return fill<Form, Places...>(a);
     return Called<F, Form, std::remove_cvref_t<R>>{a, take<A>(a, Places())...}.made;
   }
 };
@@ -175,3 +188,6 @@ constexpr T* fn(T* function) {
 }
 
 }  // namespace taeda::python
+
+#undef TAEDA_PART
+#undef TAEDA_APART
