@@ -32,6 +32,10 @@ std::string endpoint(const std::string& host, uint16_t port);
 /// Why this process cannot listen there, in the system's words; empty if it can.
 std::string listen_objection(const std::string& address, uint16_t port);
 
+/// Why this process would not reach a server of its own at `address`, in the system's words; empty
+/// if it would, and also if it cannot listen there.
+std::string self_objection(const std::string& address);
+
 /// Why this process cannot connect there within `timeout`, in the system's words; empty if it can.
 std::string connect_objection(const std::string& host, uint16_t port,
                               std::chrono::milliseconds timeout);
