@@ -8,6 +8,7 @@
 
 #include "taeda/distributed/rpc/references.h"
 #include "taeda/distributed/rpc/rref.h"
+#include "tests/distributed/rpc/functions.h"
 #include "tests/distributed/rpc/workers.h"
 #include "tests/error_of.h"
 
