@@ -40,7 +40,7 @@ TEST_F(SharedFolder, OfARunUnderWayIsRefusedByItsName) {
 
 TEST_F(SharedFolder, OfARunThatWasKilledIsFree) {
   Outcome first;
-  signal_taeda_tool(endless(), kUnderWay, SIGKILL, &first);
+  signal_taeda_tool(endless(), "│     2 │", SIGKILL, &first);  // the first epoch is saved
   EXPECT_EQ(first.code, 128 + SIGKILL);
   const Outcome second = taeda_tool(endless("--stop-after 1 --resume auto"));
   EXPECT_EQ(second.code, 130) << second.err;

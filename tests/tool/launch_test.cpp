@@ -68,7 +68,7 @@ TEST_F(LaunchTool, RefusesFlagsThatMakeNoSense) {
   expect_bad_input("launch --max-restarts -1 true", "--max-restarts must be 0 or more, got '-1'");
   expect_bad_input("launch --check-hosts true", "--hosts must be given with --check-hosts");
   expect_bad_input("launch --nproc-per-node 99999999999 true", "from 1 to 4096, auto, cpu or gpu");
-  expect_bad_input("launch --nnodes 1:99999999999 --rdzv-endpoint h true", "got '1:99999999999'");
+  expect_bad_input("launch --nnodes 1:99999999999 --rdzv-endpoint h true", "min:max, got '99999999999'");
   expect_bad_input("launch --shutdown-timeout 9223372036854775807 true", "--shutdown-timeout must");
   expect_bad_input("launch --rdzv-conf join_timeout=9223372036854775807 true", "--rdzv-conf must");
   expect_bad_input("launch --signals-to-handle SIGNO true", "must be names of signals");
@@ -87,7 +87,10 @@ TEST_F(LaunchTool, SaysWhichFlagWasMeant) {
 TEST_F(LaunchTool, ReadsTorchrunsVariables) {
   const Outcome o = taeda_tool("launch sh -c 'echo $WORLD_SIZE'", "PET_NPROC_PER_NODE=2");
   EXPECT_THAT(o.out, AllOf(HasSubstr("[rank 0] 2\n"), HasSubstr("[rank 1] 2\n")));
-  EXPECT_THAT(taeda_tool("launch true", "PET_STANDALONE=maybe").err, HasSubstr("must be 0 or 1"));
+  EXPECT_THAT(taeda_tool("launch true", "PET_STANDALONE=maybe").err,
+              HasSubstr("must be 0 or 1, got 'maybe' (the environment has PET_STANDALONE=maybe)"));
+  EXPECT_THAT(taeda_tool("launch --nnodes 0 true", "PET_MAX_RESTARTS=1").err,
+              testing::Not(HasSubstr("PET_")));
 }
 
 TEST_F(LaunchTool, HasTorchrunsOtherFlags) {

@@ -178,7 +178,7 @@ class Reader {
   bool is_on(const char* flag) const {
     const std::string& value = text(flag);
     if (value != "" && value != "0" && value != "1")
-      refuse(flag, " (in the environment) must be 0 or 1, got '", value, "'");
+      refuse(flag, " must be 0 or 1, got '", value, "'");
     return value == "1";
   }
   bool several() const { return out_.agents.max_nodes > 1; }
@@ -294,10 +294,14 @@ class Reader {
 
 }  // namespace
 
+std::string LaunchFlag::variable() const {
+  std::string out = "PET_" + std::string(name).substr(2);
+  for (char& c : out) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  return out;
+}
+
 std::string LaunchFlag::initial() const {
-  std::string variable = "PET_" + std::string(name).substr(2);
-  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
-  const char* text = std::getenv(variable.c_str());
+  const char* text = std::getenv(variable().c_str());
   return text ? text : otherwise;
 }
 
@@ -308,7 +312,18 @@ const std::vector<LaunchFlag>& launch_flags() {
 
 LaunchOptions launch_options(std::map<std::string, std::string> given,
                              const std::vector<std::string>& program, const ProgramRules& rules) {
-  return Reader(std::move(given), program, rules).options();
+  try {
+    return Reader(given, program, rules).options();
+  } catch (const ValueError& e) {  // it may not be the command line that is wrong
+    std::string variables;
+    for (const LaunchFlag& flag : launch_flags())
+      if (e.message().find(flag.name) != std::string::npos &&
+          std::getenv(flag.variable().c_str()) &&
+          (!given.contains(flag.name) || given[flag.name] == flag.initial()))
+        variables += (variables.empty() ? "" : ", ") + flag.variable() + "=" + flag.initial();
+    if (variables.empty()) throw;
+    throw ValueError(e.message() + " (the environment has " + variables + ")");
+  }
 }
 
 int64_t local_processes(const std::string& text) {

@@ -22,8 +22,10 @@ struct LaunchFlag {
   /// What stands for it where it is not given; of a switch "1" is on.
   const char* otherwise = "";
 
-  /// That, unless the environment has another, as torchrun reads it: PET_NPROC_PER_NODE.
+  /// That, unless the environment has another.
   std::string initial() const;
+  /// Where it has, as for torchrun: PET_NPROC_PER_NODE.
+  std::string variable() const;
 };
 
 /// All of them, in the order of a help.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <memory>
 
@@ -395,7 +396,7 @@ TEST_F(LaunchOnMachines, HaveEachAPlaceOfItsOwn) {
   EXPECT_THAT(third->line(), MatchesRegex("node rank 1 of job 'test' is taken by another launcher: "
                                           "process [0-9]+ on here; each machine has .*"));
   EXPECT_EQ(third->wait(), 1);
-  write_bytes(folder_ / "go", "");
+  std::ofstream(folder_ / "go").close();
   EXPECT_EQ(first->wait(), 0);
   EXPECT_EQ(second->wait(), 0);
 }
@@ -444,7 +445,7 @@ TEST_F(LaunchOverARelay, ABrokenConnectionIsMadeAgain) {
     relay_.cut();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // a look or two at the store
   }
-  write_bytes(folder_ / "go", "");
+  std::ofstream(folder_ / "go").close();
   for (const auto& each : {first_.get(), second_.get()}) {
     EXPECT_THAT(each->line(), HasSubstr("] ended"));
     EXPECT_EQ(each->wait(), 0);

@@ -74,6 +74,7 @@ TEST(Output, OneFileDoesNotWaitForTheOther) {
     ::usleep(1000);
   }
   EXPECT_EQ(shown, "an error\n");
+  EXPECT_EQ(all_of(still, output).size(), 1024 * 1000u);  // before the pipe is closed
 }
 
 TEST(Output, WhatCannotBeWrittenIsAFailure) {
