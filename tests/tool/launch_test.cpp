@@ -68,7 +68,8 @@ TEST_F(LaunchTool, RefusesFlagsThatMakeNoSense) {
   expect_bad_input("launch --max-restarts -1 true", "--max-restarts must be 0 or more, got '-1'");
   expect_bad_input("launch --check-hosts true", "--hosts must be given with --check-hosts");
   expect_bad_input("launch --nproc-per-node 99999999999 true", "from 1 to 4096, auto, cpu or gpu");
-  expect_bad_input("launch --nnodes 1:99999999999 --rdzv-endpoint h true", "min:max, got '99999999999'");
+  expect_bad_input("launch --nnodes 1:99999999999 --rdzv-endpoint h true",
+                   "min:max, got '99999999999'");
   expect_bad_input("launch --shutdown-timeout 9223372036854775807 true", "--shutdown-timeout must");
   expect_bad_input("launch --rdzv-conf join_timeout=9223372036854775807 true", "--rdzv-conf must");
   expect_bad_input("launch --signals-to-handle SIGNO true", "must be names of signals");
