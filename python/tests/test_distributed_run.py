@@ -61,7 +61,7 @@ def test_a_process_that_fails(program, tmp_path):
 
 def test_wrong_arguments(program):
     assert "Unsupported nproc_per_node value: many" in torchrun("--nproc-per-node", "many", program, status=2)
-    assert "--rdzv-endpoint or --master-addr" in torchrun("--nnodes", "2", program, status=2)
+    assert "--rdzv-endpoint (or --master-addr)" in torchrun("--nnodes", "2", program, status=2)
     assert "usage: torchrun" in torchrun(status=2)
 
 
