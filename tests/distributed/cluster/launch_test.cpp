@@ -454,13 +454,11 @@ TEST_F(LaunchOverARelay, ABrokenConnectionIsMadeAgain) {
 
 TEST_F(LaunchOverARelay, SilenceIsBorneAsLongAsItMayLast) {
   begin("3000");
-  const auto silence = std::chrono::steady_clock::now();
   relay_.stop();
   EXPECT_EQ(first_->line(),
             "taeda: the launcher on machine m2 (node rank 1) has said nothing for 3 s");
   EXPECT_THAT(second_->line(), MatchesRegex("the launcher that serves job 'test' at .* has said "
                                             "nothing for 3 s \\(.*"));
-  EXPECT_GE(std::chrono::steady_clock::now() - silence, std::chrono::milliseconds(2700));
   EXPECT_EQ(first_->wait(), 1);
   EXPECT_EQ(second_->wait(), 1);
 }
