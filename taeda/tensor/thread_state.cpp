@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "taeda/base/tracing.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/host_clock.h"
 #include "taeda/device/registry.h"
 
@@ -142,6 +143,7 @@ void run_side_by_side(size_t n, const std::function<void(size_t)>& job) {
   if (n == 0) return;
   if (n == 1) return job(0);
   const ThreadState state = ThreadState::here();
+  WarningHandler* const handler = Warning::get_warning_handler();
   const int64_t begin = host_clock();
   const tracing::Span* const span = tracing::innermost();
   Meeting meeting(n - 1);
@@ -150,6 +152,7 @@ void run_side_by_side(size_t n, const std::function<void(size_t)>& job) {
     workers[i - 1]->start([&, i] {
       {
         const ThreadState::Scope scope(state);
+        const WarningHandlerGuard warnings(handler);  // the caller waits, and its scopes with it
         tracing::set_innermost(span);
         set_host_clock(begin);
         job(i);
