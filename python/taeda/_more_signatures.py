@@ -7,6 +7,7 @@ operation got, a method's tensor first, and gives NotImplemented where the call 
 import functools
 
 from . import _C
+from ._warnings import warn
 
 _NUMBERS = (int, float, complex)
 
@@ -232,9 +233,8 @@ _said = set()
 def _say_deprecated(name, options):
     if name in _said:
         return
-    import warnings
     _said.add(name)
-    warnings.warn(f"This overload of {name} is deprecated: name {options} behind the tensors", UserWarning, stacklevel=4)
+    warn(f"This overload of {name} is deprecated: name {options} behind the tensors", UserWarning)
 
 
 def _either(first, second):

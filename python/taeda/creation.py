@@ -2,18 +2,16 @@
 
 from . import _C
 from ._more_signatures import into as _into
-from ._tensor import Tensor
+from ._tensor import COPY_CONSTRUCT, Tensor
+from ._warnings import warn
 
-__all__ = ["tensor", "as_tensor", "asarray", "from_dlpack", "frombuffer", "full", "normal", "scalar_tensor"]
+__all__ = ["tensor", "as_tensor", "asarray", "from_dlpack", "frombuffer", "full", "normal", "range", "scalar_tensor"]
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A new tensor with the numbers of nested lists, of an array or of a tensor. Lists of unequal lengths are a ValueError."""
     if isinstance(data, _C.TensorBase):
-        import warnings
-        warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                      "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-                      stacklevel=2)
+        warn(COPY_CONSTRUCT)
     out = _C._tensor_from(data, dtype, device if device is not None else default_device())
     if pin_memory:
         out = out.pin_memory()
@@ -32,6 +30,9 @@ def as_tensor(data, dtype=None, device=None):
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """As as_tensor; `copy` True forces a copy, False refuses one."""
+    if copy and not isinstance(obj, _C.TensorBase):
+        out = _C._tensor_from(obj, dtype, device if device is not None else default_device())
+        return out.requires_grad_() if requires_grad else out
     out = as_tensor(obj, dtype, device)
     shares = isinstance(obj, _C.TensorBase) and out is obj or type(obj).__module__ == "numpy" and (
         out.device.type == "cpu" and (dtype is None or dtype == out.dtype))
@@ -62,6 +63,13 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
                          f"greater than actual buffer length ({len(view) + offset} bytes)")
     out = _C.from_numpy(view[:count * size]).view(dtype)
     return out.requires_grad_() if requires_grad else out
+
+
+def range(*args, **kwargs):
+    """range(start=0, end, step=1): numbers from start to end, the end among them; PyTorch gives it up for arange."""
+    warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
+         "range builtin. Instead, use torch.arange, which produces values in [start, end).")
+    return _C.range(*args, **kwargs)
 
 
 def from_dlpack(ext_tensor, *, device=None, copy=None):
