@@ -10,10 +10,9 @@
 
 namespace taeda {
 
-/// Keeps the warnings of its scope, as "UserWarning: text".
-class KeptWarnings : public WarningHandler {
+/// Keeps warnings, as "UserWarning: text".
+class KeepingHandler : public WarningHandler {
  public:
-  KeptWarnings() : guard_(this) {}
   void process(const Warning& warning) override {
     const std::lock_guard lock(mutex_);
     all_.push_back(std::string(warning.category()) + ": " + warning.msg());
@@ -27,7 +26,18 @@ class KeptWarnings : public WarningHandler {
  private:
   std::mutex mutex_;
   std::vector<std::string> all_;
-  WarningHandlerGuard guard_;
+};
+
+/// Those of the thread whose scope it is in.
+class KeptWarnings : public KeepingHandler {
+  const WarningHandlerGuard guard_{this};
+};
+
+/// Those of all threads that have no scope of their own.
+class KeptOfAllThreads : public KeepingHandler {
+ public:
+  KeptOfAllThreads() { Warning::set_warning_handler(this); }
+  ~KeptOfAllThreads() override { Warning::set_warning_handler(nullptr); }
 };
 
 }  // namespace taeda

@@ -207,10 +207,9 @@ std::string running_lines() {
 
 /// Warns of a node whose backward failed, as PyTorch does.
 void warn_of_origin(const char* node, const std::string& lines) {
-  taeda::detail::warn_aside(
-      WarningKind::User,
-      std::string("Error detected in ") + node +
-          ". Traceback of forward call that caused the error:\n" + lines);
+  taeda::detail::warn_aside(WarningKind::User,
+                            std::string("Error detected in ") + node +
+                                ". Traceback of forward call that caused the error:\n" + lines);
 }
 
 PyObject* set_detect_anomaly(PyObject*, PyObject* const* args, Py_ssize_t count) {

@@ -60,7 +60,8 @@ bool is_like_a_tuple(PyObject* object) {
         !(PySequence_Check(item) && !PyUnicode_Check(item)))
       continue;
     TAEDA_WARN(
-        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed "
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
+        "changed "
         "in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
         "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error "
         "or a different result");

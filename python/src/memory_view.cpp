@@ -146,13 +146,16 @@ Tensor tensor_over(PyObject* array, bool to_write) {
   }
   const Py_buffer& view = loan->view;
   if (view.readonly && to_write) {
-    const std::string what = PyObject_HasAttrString(array, "__array_interface__") ? "NumPy array"
-                                                                                  : "buffer";
+    const std::string what =
+        PyObject_HasAttrString(array, "__array_interface__") ? "NumPy array" : "buffer";
     warn_python(PyExc_UserWarning,
-                ("The given " + what + " is not writable, and PyTorch does not support non-writable "
-                 "tensors. This means writing to this tensor changes the " + what +
+                ("The given " + what +
+                 " is not writable, and PyTorch does not support non-writable "
+                 "tensors. This means writing to this tensor changes the " +
+                 what +
                  ", which may lie in memory that cannot be written. Copy it first, or make it "
-                 "writable.").c_str());
+                 "writable.")
+                    .c_str());
   }
   const std::optional<ScalarType> dtype = dtype_of_format(view.format ? view.format : "B");
   if (!dtype)

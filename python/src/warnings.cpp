@@ -135,6 +135,10 @@ class Waiting {
   }
   bool empty() const { return warnings_.empty(); }
   void add(Warning warning) {
+    // Calls that pybind11 makes do not look for warnings when they end: Python then does, as soon
+    // as it goes on.
+    if (warnings_.empty() && on_main_thread())
+      Py_AddPendingCall([](void*) { return give_warnings() ? 0 : -1; }, nullptr);
     warnings_.push_back(std::move(warning));
     ++waiting_warnings;
   }
@@ -148,17 +152,12 @@ class Waiting {
 };
 thread_local Waiting waiting;
 
-/// On the main thread, as soon as Python goes on: for calls that pybind11 makes, which do not look
-/// for warnings themselves.
-int give_soon(void*) { return give_warnings() ? 0 : -1; }
-
 /// Gets the warnings of all threads that ReleaseGil does not collect those of.
 class ToPython : public WarningHandler {
  public:
   void process(const Warning& warning) override {
     if (Stray::instance().closed()) return WarningHandler::process(warning);
     if (!PyGILState_Check()) return Stray::instance().add({warning});
-    if (waiting.empty() && on_main_thread()) Py_AddPendingCall(give_soon, nullptr);
     waiting.add(warning);
   }
 };
@@ -247,7 +246,8 @@ HoldGil::~HoldGil() {
   // What called this thread's code of Python has no end at which it would look.
   if (waiting_warnings != 0 && (before_ || state_ == PyGILState_UNLOCKED)) {
     std::vector<Warning> rest = waiting.take();
-    if (!before_) Stray::instance().add(std::move(rest));
+    if (!before_)
+      Stray::instance().add(std::move(rest));
     else
       for (const Warning& w : rest) before_->process(w);
   }

@@ -4,10 +4,10 @@
 // A filter of Python may make a warning an exception, and whatever shows warnings is Python's code.
 // Neither has a place in the middle of an operation, which may hold locks and no GIL. So a call
 // collects what the library warns of, and gives it to Python's `warnings` when it ends, with the
-// GIL held; an exception then comes out of the call. Where the call has released the GIL, ReleaseGil
-// collects, also from the threads that work for the call while it waits. A thread that no call of
-// Python waits for has nobody to raise an exception in: a thread made for it gives its warnings,
-// and what a filter makes of them goes to sys.unraisablehook.
+// GIL held; an exception then comes out of the call. Where the call has released the GIL,
+// ReleaseGil collects, also from the threads that work for the call while it waits. A thread that
+// no call of Python waits for has nobody to raise an exception in: a thread made for it gives its
+// warnings, and what a filter makes of them goes to sys.unraisablehook.
 #pragma once
 
 #include "python.h"

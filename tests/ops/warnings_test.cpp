@@ -23,8 +23,9 @@ TEST(LibraryWarnings, ReadingTheGradientOfATensorWithAHistory) {
   inner.mutable_grad();
   EXPECT_THAT(kept.take(), IsEmpty());
   inner.grad();
-  EXPECT_THAT(kept.take(), ElementsAre(StartsWith(
-                               "UserWarning: The .grad attribute of a Tensor that is not a leaf")));
+  EXPECT_THAT(
+      kept.take(),
+      ElementsAre(StartsWith("UserWarning: The .grad attribute of a Tensor that is not a leaf")));
 }
 
 TEST(LibraryWarnings, AGraphThatBackwardPutsIntoGradients) {

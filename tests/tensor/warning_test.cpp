@@ -36,19 +36,14 @@ TEST(Warnings, AScopeReplacesTheHandler) {
 }
 
 TEST(Warnings, AHandlerOfTheProcessGetsThoseOfOtherThreads) {
-  struct Keep : WarningHandler {
-    void process(const Warning& warning) override { seen = warning.msg(); }
-    std::string seen;
-  } keep;
-  Warning::set_warning_handler(&keep);
+  KeptOfAllThreads all;
   std::thread([] { TAEDA_WARN("from a thread"); }).join();
-  Warning::set_warning_handler(nullptr);
-  EXPECT_EQ(keep.seen, "from a thread");
+  EXPECT_THAT(all.take(), ElementsAre("UserWarning: from a thread"));
   KeptWarnings own;
   EXPECT_EQ(Warning::get_warning_handler(), &own);
-  Warning::set_warning_handler(&keep);
+  Warning::set_warning_handler(&all);  // of the scope, while there is one
   TAEDA_WARN("in the scope");
-  EXPECT_EQ(keep.seen, "in the scope");
+  EXPECT_THAT(all.take(), ElementsAre("UserWarning: in the scope"));
   EXPECT_THAT(own.take(), ElementsAre());
 }
 
