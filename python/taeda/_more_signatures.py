@@ -7,7 +7,7 @@ operation got, a method's tensor first, and gives NotImplemented where the call 
 import functools
 
 from . import _C
-from ._warnings import warn
+from ._warnings import warn_once
 
 _NUMBERS = (int, float, complex)
 
@@ -205,10 +205,14 @@ def _scaled_first(name, scale):
     def call(input, number, *tensors, **out):
         if not _is_tensor(input) or not isinstance(number, _NUMBERS) or len(tensors) != count:
             return NotImplemented
-        _say_deprecated(name, scale)
+        _say_deprecated(name, [scale], ["other"] if count == 1 else ["tensor1", "tensor2"])
         function = getattr(input, name) if name.endswith("_") else functools.partial(getattr(_C, name), input)
         return function(*tensors, **{scale: number}, **out)
     return call
+
+
+_FACTORS = {"addmm": ("mat1", "mat2"), "addmv": ("mat", "vec"), "addr": ("vec1", "vec2"), "addbmm": ("batch1", "batch2"),
+            "baddbmm": ("batch1", "batch2")}
 
 
 def _products_first(name):
@@ -219,7 +223,7 @@ def _products_first(name):
             return NotImplemented
         if len(args) > 5 or not all(map(_is_tensor, args[-2:])):
             return NotImplemented
-        _say_deprecated(name, "beta and alpha")
+        _say_deprecated(name, ["beta", "alpha"][:len(numbers)], _FACTORS[name.rstrip("_")], lead=1)
         input, first, second = tensors
         beta, alpha = (*numbers, 1)[:2]
         function = getattr(input, name) if name.endswith("_") else functools.partial(getattr(_C, name), input)
@@ -227,14 +231,15 @@ def _products_first(name):
     return call
 
 
-_said = set()
-
-
-def _say_deprecated(name, options):
-    if name in _said:
-        return
-    _said.add(name)
-    warn(f"This overload of {name} is deprecated: name {options} behind the tensors", UserWarning)
+def _say_deprecated(name, numbers, tensors, lead=0):
+    """Says once that numbers are to be named behind the tensors; `lead`: how many of them stand before `input`."""
+    in_place = name.endswith("_")
+    out = [] if in_place else ["*", "Tensor out = None"]
+    given, rest = [f"Number {n}" for n in numbers], [f"Tensor {t}" for t in tensors]
+    former = given[:lead] + ([] if in_place else ["Tensor input"]) + given[lead:] + rest + out
+    now = ([] if in_place else ["Tensor input"]) + rest + ["*"] + [f"Number {n} = 1" for n in numbers] + out[1:]
+    warn_once(f"This overload of {name} is deprecated:\n\t{name}({', '.join(former)})\nConsider using one of the following "
+              f"signatures instead:\n\t{name}({', '.join(now)})")
 
 
 def _either(first, second):

@@ -1,6 +1,7 @@
 // What the library warns of, and what it does not.
 #include <gmock/gmock.h>
 
+#include "taeda/ops/out_forms.h"
 #include "taeda/taeda.h"
 #include "tests/kept_warnings.h"
 
@@ -105,7 +106,7 @@ TEST(LibraryWarnings, SpreadsOfFewerNumbersThanTheyTake) {
 TEST(LibraryWarnings, NumbersThatLoseTheirImaginaryPart) {
   KeptWarnings kept;
   Warning::set_warnAlways(true);
-  const Tensor z = complex(ones({2}), ones({2}));
+  const Tensor z = view_as_complex(ones({2, 2}));
   real(z);
   z.to(kBool);
   EXPECT_THAT(kept.take(), IsEmpty());
