@@ -264,7 +264,7 @@ Scalar element(PyObject* self) {
 }  // namespace
 
 void warn_of_lost_history(const Tensor& t) {
-  if (t.requires_grad()) [[unlikely]]
+  if (t.requires_grad() && GradMode::is_enabled()) [[unlikely]]
     TAEDA_WARN_ONCE(
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
         "Consider using tensor.detach() first.");

@@ -12,11 +12,13 @@ from ._warnings import warn_once
 _NUMBERS = (int, float, complex)
 
 
-def into(out, made, sequence=False):
-    """A result, written to `out` if there is one, which takes its sizes; keeps its own for a sequence of as many numbers."""
+def into(out, made, sequence="", silently=False):
+    """A result, written to `out` if there is one, which takes its sizes, silently where `made` was made of sizes alone. It keeps
+    its own for as many numbers of a sequence, of which the function is named.
+    """
     if out is None:
         return made
-    _C._write_out(out, made, sequence)
+    _C._write_out(out, made, sequence, silently)
     return out
 
 
@@ -103,7 +105,7 @@ def _creating(name):
         made = getattr(_C, name)(*args, **options)
         from .autograd.modes import no_grad
         with no_grad():
-            return into(out, made, name in ("arange", "linspace", "logspace", "range"))
+            return into(out, made, name if name in ("arange", "linspace", "logspace", "range") else "", silently=True)
     return call
 
 
@@ -158,7 +160,7 @@ def _where(input, condition=None, other=None):
 def _bernoulli(input, p=None, *, generator=None, out=None):
     if not isinstance(out, _C.TensorBase):
         return NotImplemented
-    return into(out, _C.bernoulli(input, *(() if p is None else (p,)), generator=generator))
+    return into(out, _C.bernoulli(input, *(() if p is None else (p,)), generator=generator), silently=True)
 
 
 def _small_singular_values(name):

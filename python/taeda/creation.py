@@ -92,7 +92,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     if isinstance(fill_value, _C.TensorBase):
         fill_value = fill_value.item()
     if out is not None:
-        return _into(out, _C.full(_sizes("full", size), fill_value, dtype=out.dtype, device=out.device))
+        return _into(out, _C.full(_sizes("full", size), fill_value, dtype=out.dtype, device=out.device), silently=True)
     return _C.full(size, fill_value, dtype=dtype, device=device if device is not None else default_device(),
                    requires_grad=requires_grad, pin_memory=pin_memory)
 

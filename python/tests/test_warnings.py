@@ -43,6 +43,12 @@ SAID_HERE = {
     "torch.ones(1).expand(3)[torch.tensor([0])] = 2": "the name of the operation that this is here, index_put_",
     "torch.asarray(b'abcd', dtype=torch.uint8)": "nothing: the bytes are copied",
     "torch.unsqueeze_copy(x, 0, out=torch.ones(5))": "nothing: it takes no out",
+    "torch.std_mean(torch.ones(1))": "the name of the operation that this is here, std",
+    "torch.var_mean(torch.ones(3, 1), 1)": "likewise, var",
+    "x.storage().size()": "it again, where all are asked for",
+    "x.add(2, y)": "the form of the function, which the method's is told as",
+    "x.sub(2, y)": "likewise",
+    "torch.stft(torch.ones(16), 8)": "nothing: the error comes first",
 }
 
 

@@ -11,6 +11,7 @@ from .._C import (  # noqa: F401  the same signatures there
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
 from .._more_signatures import into as _into
+from .._warnings import warn
 
 _F = _C._functional
 logsigmoid = _C.log_sigmoid
@@ -464,11 +465,13 @@ def affine_grid(theta, size, align_corners=None):
         warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
              "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
              "details.")
+    if align_corners and 1 in list(size)[2:]:
+        warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is not "
+             "an intended use case of affine_grid. See the documentation of affine_grid for details.")
     return _F.affine_grid(theta, list(size), bool(align_corners))
 
 
 from ._attention import multi_head_attention_forward, remember as _remember  # noqa: E402, F401
 from ._losses import *  # noqa: E402, F401, F403
-from .._warnings import warn
 
 _remember(sys.modules[__name__])

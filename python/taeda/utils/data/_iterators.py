@@ -38,7 +38,7 @@ class Iterator:
     def __init__(self, loader):
         self._loader = loader
         self._device = loader.pin_memory_device
-        if self._device:
+        if self._device and loader.pin_memory:
             warn("pin_memory_device is deprecated, the current accelerator will be used as the device, ignore "
                  f"pin_memory_device='{self._device}'.")
         self._pin = loader.pin_memory and _has_accelerator()
