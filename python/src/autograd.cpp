@@ -207,15 +207,9 @@ std::string running_lines() {
 
 /// Warns of a node whose backward failed, as PyTorch does.
 void warn_of_origin(const char* node, const std::string& lines) {
-  const PyGILState_STATE gil = PyGILState_Ensure();
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  if (PyErr_WarnFormat(PyExc_UserWarning, 1,
-                       "Error detected in %s. Traceback of forward call that caused the error:\n%s",
-                       node, lines.c_str()) != 0)
-    PyErr_Clear();  // a warning that is an error would hide the one that it is about
-  PyErr_Restore(type, value, traceback);
-  PyGILState_Release(gil);
+  taeda::detail::warn_aside(WarningKind::User,
+                            std::string("Error detected in ") + node +
+                                ". Traceback of forward call that caused the error:\n" + lines);
 }
 
 PyObject* set_detect_anomaly(PyObject*, PyObject* const* args, Py_ssize_t count) {

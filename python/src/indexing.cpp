@@ -50,14 +50,22 @@ TensorIndex to_index(PyObject* object, const Tensor& self) {
             std::string(Py_TYPE(object)->tp_name) + ")");
 }
 
-/// A list is one index, made a tensor, unless it holds slices and the like as tuples do.
+/// A list is one index, made a tensor, unless it holds sequences, slices and the like as tuples do.
 bool is_like_a_tuple(PyObject* object) {
   if (PyTuple_Check(object)) return true;
   if (!PyList_Check(object) || PyList_GET_SIZE(object) >= 32) return false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
     PyObject* item = PyList_GET_ITEM(object, i);
-    if (PySlice_Check(item) || item == Py_None || item == Py_Ellipsis || is_tensor(item))
-      return true;
+    if (!PySlice_Check(item) && item != Py_None && item != Py_Ellipsis && !is_tensor(item) &&
+        !(PySequence_Check(item) && !PyUnicode_Check(item)))
+      continue;
+    TAEDA_WARN(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
+        "changed "
+        "in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
+        "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error "
+        "or a different result");
+    return true;
   }
   return false;
 }

@@ -39,7 +39,7 @@ void add_autocast(py::module_& m) {
       .def("again", [](const ForwardState& state) {
         ForwardState::Scope* scope = nullptr;
         {
-          const py::gil_scoped_release released;  // who holds the generators may wait for Python
+          const ReleaseGil released;  // who holds the generators may wait for Python
           scope = new ForwardState::Scope(state);
         }
         return py::capsule(scope, [](void* p) { delete static_cast<ForwardState::Scope*>(p); });

@@ -6,6 +6,7 @@ import functools
 import itertools
 
 from . import _C
+from ._warnings import warn
 
 _handles = itertools.count()
 
@@ -43,6 +44,10 @@ def _rebuild_from_type_v2(function, kind, arguments, state):
         made = _C._make_subclass(kind, made.detach(), made.requires_grad)
     made.__dict__.update(state if isinstance(state, dict) else state[0] or {})
     return made
+
+
+COPY_CONSTRUCT = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+                  "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
 
 
 class Tensor(_C.TensorBase):
@@ -160,6 +165,8 @@ class Tensor(_C.TensorBase):
         return object.__format__(self, spec)
 
     def __complex__(self):
+        if self.requires_grad:
+            float(self.detach().real.requires_grad_())  # which says that a number has no history
         return complex(self.item())
 
     def __deepcopy__(self, memo):
@@ -192,6 +199,8 @@ class Tensor(_C.TensorBase):
 
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
         """A new tensor with the data, of this one's dtype and device unless others are given."""
+        if isinstance(data, _C.TensorBase):
+            warn(COPY_CONSTRUCT)
         out = _C._tensor_from(data, dtype or self.dtype, device or self.device)
         return out.requires_grad_() if requires_grad else out
 
@@ -205,6 +214,7 @@ class Tensor(_C.TensorBase):
         return self.to(dtype, non_blocking=non_blocking)
 
     def resize(self, *sizes):
+        warn("non-inplace resize is deprecated")
         return self.reshape(*sizes)
 
     def share_memory_(self):
@@ -221,14 +231,17 @@ class Tensor(_C.TensorBase):
         return UntypedStorage._of(self)
 
     def storage(self):
+        from .storage import warn_of_typed_storage
+        warn_of_typed_storage()
+        return self._typed_storage()
+
+    def _typed_storage(self):
         from .storage import TypedStorage
         return TypedStorage._of(self)
 
-    _typed_storage = storage
-
     def storage_type(self):
         from .storage import TYPES
-        return TYPES[self.storage().pickle_storage_type()]
+        return TYPES[self._typed_storage().pickle_storage_type()]
 
     def is_distributed(self):
         return False
@@ -301,8 +314,7 @@ def _copied_with_its_memory(tensor, memo):
 
 def _volatile():
     """False, with a warning: what it was for is torch.no_grad()."""
-    import warnings
-    warnings.warn("volatile was removed and now has no effect: use `with torch.no_grad():` instead", stacklevel=3)
+    warn("volatile was removed (Variable.volatile is always False)")
     return False
 
 

@@ -4,7 +4,7 @@ from . import _C, autograd
 from ._level import Level
 from ._vmap import flatten, vmap
 from .autograd.passes import grad_of_recorded
-from .nn.utils.stateless import functional_call as _functional_call
+from .nn.utils.stateless import call_with as _functional_call
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
            "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap"]

@@ -3,6 +3,7 @@
 from . import _C
 from ._more_signatures import into as _into
 from ._vmap import vmap
+from ._warnings import warn_once
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
            "cdist", "complex", "dsplit", "einsum", "hsplit", "is_complex", "is_floating_point", "is_nonzero", "is_storage",
@@ -73,8 +74,11 @@ def broadcast_shapes(*shapes):
     return _C.Size(out)
 
 
-def meshgrid(*tensors, indexing="ij"):
-    """Coordinates of a grid, one tensor for each axis; `indexing` "ij" (rows first) or "xy"."""
+def meshgrid(*tensors, indexing=None):
+    """Coordinates of a grid, one tensor for each axis; `indexing` "ij" (rows first, and meant where it is left out) or "xy"."""
+    if indexing is None:
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        indexing = "ij"
     return _C.meshgrid(_listed(tensors), indexing)
 
 
@@ -275,6 +279,9 @@ def spmm(input, mat2):
 
 def lu(A, *, pivot=True, get_infos=False):
     """The factors of A = P L U packed in one matrix, and the pivots."""
+    warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a "
+              "future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
+              "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)")
     factors, pivots = _C._linalg.lu_factor(A, pivot)
     if not get_infos:
         return factors, pivots

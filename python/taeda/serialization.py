@@ -24,6 +24,7 @@ from ._load_options import (  # noqa: F401
     get_default_load_endianness, get_default_mmap_options, location_tag, normalize_storage_type, register_package,
     set_crc32_options, set_default_load_endianness, set_default_mmap_options, storage_to_tensor_type, validate_cuda_device)
 from ._tensor import Tensor, _rebuild_from_type_v2
+from ._warnings import warn
 from .storage import TYPES, TypedStorage, UntypedStorage, is_untyped
 
 DEFAULT_PROTOCOL = 2
@@ -424,6 +425,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     one object: what was saved one after the other loads in turn.
     """
     safe = weights_only is None or weights_only
+    if weights_only is not False and pickle_load_args:
+        warn("pickle_load_args only works if `weights_only=False`.")
     options = {key: value for key, value in pickle_load_args.items() if key in ("encoding", "errors", "fix_imports")}
     unpickler = _SafeUnpickler if safe else _TrustingUnpickler
     with _opened(f, "rb") as file:

@@ -1,10 +1,10 @@
 """What the process is set to: printing, determinism, the default device, precision."""
 
 import threading
-import warnings
 
 from . import _C
 from ._default_device import get_default_device, set_default_device
+from ._warnings import warn, warn_once
 
 __all__ = ["set_printoptions", "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
            "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
@@ -66,6 +66,8 @@ def get_deterministic_debug_mode():
 
 def set_default_tensor_type(t):
     """The dtype of a class like torch.DoubleTensor as the default."""
+    warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+              "torch.set_default_device() as alternatives.")
     from ._tensor import named_type
     _C.set_default_dtype(named_type(t)[0])
 
@@ -102,15 +104,13 @@ def set_flush_denormal(mode):
     return False
 
 
-_warn_always = [False]
-
-
 def set_warn_always(b):
-    _warn_always[0] = bool(b)
+    """Whether what is said once in a process is said each time."""
+    _C._set_warn_always(b)
 
 
 def is_warn_always_enabled():
-    return _warn_always[0]
+    return _C._is_warn_always()
 
 
 _C._log_api_usage_once = lambda event: None  # nobody is told what programs use
@@ -130,8 +130,7 @@ def compile(model=None, **options):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if not _compile_said:
         _compile_said.append(True)
-        warnings.warn("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none",
-                      stacklevel=2)
+        warn("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none")
     from .nn import Module
     if isinstance(model, Module):
         from ._dynamo import OptimizedModule
@@ -170,6 +169,10 @@ def get_device_module(device=None):
     return module
 
 
+def _say_instead(call, instead):
+    warn(f"torch.{call} is deprecated. Please use {instead} instead.", DeprecationWarning)
+
+
 # Autocast, as those who write guards of their own set it: on this thread, until it is set again.
 
 
@@ -186,10 +189,12 @@ def set_autocast_enabled(device_type, enabled=None):
 
 
 def is_autocast_cpu_enabled():
+    _say_instead("is_autocast_cpu_enabled()", "torch.is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled):
+    _say_instead("set_autocast_cpu_enabled(enabled)", "torch.set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
@@ -203,18 +208,22 @@ def set_autocast_dtype(device_type, dtype):
 
 
 def get_autocast_gpu_dtype():
+    _say_instead("get_autocast_gpu_dtype()", "torch.get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype):
+    _say_instead("set_autocast_gpu_dtype(dtype)", "torch.set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)
 
 
 def get_autocast_cpu_dtype():
+    _say_instead("get_autocast_cpu_dtype()", "torch.get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def set_autocast_cpu_dtype(dtype):
+    _say_instead("set_autocast_cpu_dtype(dtype)", "torch.set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 

@@ -1,6 +1,7 @@
 """Comparisons for tests."""
 
 from . import _C
+from ._warnings import deprecated
 
 _TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
                "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
@@ -70,6 +71,8 @@ def _unravel(place, shape):
     return reversed(out)
 
 
+@deprecated("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
+            "`torch.testing.assert_close()` instead.")
 def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
     """assert_close, whose former name this is, of tensors on any devices and of any dtypes."""
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=False, check_dtype=False,

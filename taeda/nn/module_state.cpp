@@ -1,11 +1,10 @@
 // State dicts of modules, and what their files hold.
 #include <algorithm>
-#include <atomic>
-#include <iostream>
 #include <ostream>
 #include <utility>
 
 #include "taeda/base/nearest.h"
+#include "taeda/base/warning.h"
 #include "taeda/io/keyed_archive.h"
 #include "taeda/nn/all_hooks.h"
 #include "taeda/nn/libtorch_style.h"
@@ -55,13 +54,11 @@ std::string quoted_list(const std::vector<std::string>& keys) {
   return out;
 }
 
-/// Says once in a program that values are lost.
+/// The values are lost.
 void warn_of_meta(const std::string& key) {
-  static std::atomic<bool> said{false};
-  if (!said.exchange(true))
-    std::cerr << "Warning: for " << key
-              << ": copying from a non-meta parameter in the checkpoint to a meta parameter in the "
-                 "current model, which is a no-op. (Did you mean to pass `assign=true`?)\n";
+  TAEDA_WARN("for ", key,
+             ": copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+             "current model, which is a no-op. (Did you mean to pass `assign=true`?)");
 }
 
 /// What loading finds out and what it will copy: nothing is copied before all of it fits.

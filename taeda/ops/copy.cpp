@@ -1,6 +1,7 @@
 #include "taeda/ops/copy.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/accelerator.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/graph.h"
@@ -72,6 +73,8 @@ void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
 }
 
 void copy_values(const Tensor& out, const Tensor& in, bool non_blocking) {
+  if (in.is_complex() && !out.is_complex() && out.dtype() != kBool) [[unlikely]]
+    TAEDA_WARN_ONCE("Casting complex values to real discards the imaginary part");
   if (out.is_meta() || out.numel() == 0) return;
   if (in.is_meta())
     detail::throw_no_data({"to", "cpu", "cuda", "copy_"},

@@ -2,7 +2,9 @@
 #include "taeda/ops/index.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/warning.h"
 #include "taeda/kernels/index.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
@@ -49,7 +51,9 @@ int64_t dims_used(const TensorIndex& i) {
 /// Applies a list of indices from left to right.
 class Parser {
  public:
-  Parser(const Tensor& self, ArrayRef<TensorIndex> list) : self_(self) {
+  /// `fills`: masks say where one number goes.
+  explicit Parser(const Tensor& self, ArrayRef<TensorIndex> list, bool fills = false)
+      : self_(self), fills_(fills) {
     out_.view = self;
     int64_t used = 0, ellipses = 0;
     for (const TensorIndex& i : list) {
@@ -112,6 +116,10 @@ class Parser {
   }
   void apply_mask(const Tensor& mask) {
     if (mask.dim() == 0) return apply_boolean(mask.item<bool>());
+    if (mask.dtype() == kByte && !fills_)
+      TAEDA_WARN(
+          "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
+          "instead.");
     for (int64_t j = 0; j < mask.dim(); ++j)
       TAEDA_CHECK_INDEX(mask.sizes()[j] == out_.view.sizes()[dim_ + j], "The shape of the mask ",
                         mask.sizes(), " at index ", j,
@@ -129,6 +137,7 @@ class Parser {
   }
 
   const Tensor& self_;
+  const bool fills_;
   Selection out_;
   int64_t dim_ = 0;         // next dimension of out_.view
   int64_t source_dim_ = 0;  // next dimension of the tensor indexed
@@ -333,7 +342,8 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
       indices[0].kind() == TensorIndex::Kind::Tensor && is_mask(indices[0].tensor()) &&
       indices[0].tensor().sizes() == sizes())
     return masked_fill_(indices[0].tensor().to(kBool), values);
-  const Selection s = Parser(*this, indices).take();
+  const bool fills = !accumulate && values.numel() == 1 && only_masks(indices);
+  const Selection s = Parser(*this, indices, fills).take();
   if (!s.has_tensors()) {
     const Tensor source = without_leading_ones(values, s.view.sizes().size());
     if (accumulate)
@@ -343,8 +353,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
     return const_cast<Tensor&>(*this);
   }
   // One number through masks is masked_fill, which converts it.
-  if (!accumulate && values.numel() == 1 && values.is_cpu() && values.dtype() != dtype() &&
-      only_masks(indices)) {
+  if (fills && values.is_cpu() && values.dtype() != dtype()) {
     TAEDA_CHECK(is_complex() || !values.is_complex(), "value cannot be converted to type ",
                 dtype_name(dtype()), " without overflow");
     return index_put_(indices, values.to(dtype()));
@@ -362,6 +371,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
               "expected all tensors to be on the same device, but "
               "values are on ",
               source.device(), " and self is on ", device(), " (index_put_)");
+  detail::warn_of_expansion(fills ? "masked_fill_" : "index_put_", s.view);
   check_no_overlap(s.view, {&values});
   for (const Tensor& t : s.indices)
     if (t.defined()) check_no_overlap(s.view, {&t});

@@ -1,12 +1,11 @@
 // The losses that go element by element.
 #include "taeda/ops/loss.h"
 
-#include <atomic>
 #include <cmath>
-#include <iostream>
 #include <numbers>
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/loss.h"
 #include "taeda/ops/activation.h"
@@ -27,17 +26,14 @@ constexpr const char* kUnsafeToAutocast =
     "torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
     "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.";
 
-/// Each prediction would be compared with each target: legal, and hardly ever meant. Said once.
+/// Each prediction would be compared with each target: legal, and hardly ever meant.
 void warn_of_broadcast(const Tensor& input, const Tensor& target) {
   if (!input.defined() || !target.defined() || input.sizes() == target.sizes()) [[likely]]
     return;
-  static std::atomic<bool> said = false;
-  if (said.exchange(true)) return;
-  std::cerr
-      << "Warning: a loss compares predictions of size " << input.sizes()
-      << " with targets of size " << target.sizes()
-      << ": they are broadcast, each against several of the others. If that is not meant, give "
-         "both the same size (unsqueeze, squeeze, view)\n";
+  TAEDA_WARN("Using a target size (torch.Size(", target.sizes(),
+             ")) that is different to the input size (torch.Size(", input.sizes(),
+             ")). This will likely lead to incorrect results due to broadcasting. Please ensure they "
+             "have the same size.");
 }
 
 /// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative

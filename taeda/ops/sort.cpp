@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/sort.h"
 #include "taeda/ops/create.h"
@@ -276,6 +277,15 @@ bool on_the_right(bool right, std::optional<std::string_view> side) {
   return *side == "right";
 }
 
+void warn_of_copy(const char* what, const Tensor& t) {
+  static constinit WarnOnce said;
+  if (t.is_contiguous() || !said.claim()) return;
+  TAEDA_WARN("torch.searchsorted(): ", what,
+             " tensor is non-contiguous, this will lower the performance due to extra data copy "
+             "when converting non-contiguous tensor to contiguous, please use contiguous ", what,
+             " tensor if possible. This message will only appear once per program.");
+}
+
 Tensor in_order(const Tensor& sequence, const Tensor& sorter) {
   if (!sorter.defined()) return sequence;
   TAEDA_CHECK(sorter.sizes() == sequence.sizes(),
@@ -323,6 +333,8 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& values, bool out_int32
                 "boundaries tensor ",
                 sorted_sequence.sizes(), " and input value tensor ", values.sizes());
   }
+  warn_of_copy("boundary", sorted_sequence);
+  warn_of_copy("input value", values);
   NoGradGuard guard;
   Tensor out = empty(values.sizes(), values.options().dtype(kLong));
   const int64_t n = sorted_sequence.size(-1);

@@ -1,9 +1,10 @@
 #include "taeda/ops/write_out.h"
 
-#include <iostream>
+#include <string_view>
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/promote.h"
 
@@ -25,31 +26,39 @@ void detail::check_out(const char* name, std::initializer_list<TensorList> tenso
 
 namespace {
 
-/// PyTorch's warning that `out` has elements that it loses.
+/// `out` has elements that it loses.
 void warn_of_resize(const Tensor& out, IntArrayRef size) {
-  std::cerr << detail::concat(
-      "Warning: An output with one or more elements was resized since it had shape ", out.sizes(),
-      ", which does not match the required output shape ", size,
-      ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
-      "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
-      "inplace, to zero elements with t.resize_(0).\n");
+  TAEDA_WARN("An output with one or more elements was resized since it had shape ", out.sizes(),
+             ", which does not match the required output shape ", size,
+             ". This behavior is deprecated, and in a future PyTorch release outputs will not be "
+             "resized unless they have zero elements. You can explicitly reuse an out tensor t by "
+             "resizing it, inplace, to zero elements with t.resize_(0).");
 }
 
 }  // namespace
 
-Tensor detail::in_shape_of(const Tensor& out, const Tensor& result) {
-  if (out.sizes() == result.sizes() || out.numel() != result.numel()) return result;
+Tensor detail::in_shape_of(const char* name, const Tensor& out, const Tensor& result) {
+  const bool fits = out.numel() == result.numel();
+  // How many numbers a range has may be a matter of rounding.
+  if (!fits && out.numel() > 0 && std::string_view(name) == "arange")
+    TAEDA_WARN("The number of elements in the out tensor of shape ", out.sizes(), " is ",
+               out.numel(), " which does not match the computed number of elements ",
+               result.numel(),
+               ". Note that this may occur as a result of rounding error. The out tensor will be "
+               "resized to a tensor of shape (",
+               result.numel(), ",).");
+  if (!fits || out.sizes() == result.sizes()) return result;
   return result.view(out.sizes());
 }
 
-void detail::write_out(Tensor& out, const Tensor& result) {
+void detail::write_out(Tensor& out, const Tensor& result, bool silently) {
   TAEDA_CHECK(out.device() == result.device(), "Expected out tensor to have device ",
               result.device().str(), ", but got ", out.device().str(), " instead");
   TAEDA_CHECK(can_cast(result.dtype(), out.dtype()), "result type ", to_string(result.dtype()),
               " can't be cast to the desired output type ", to_string(out.dtype()));
   // The result is a tensor of its own, so a tensor of other sizes takes its memory over.
   if (out.sizes() != result.sizes()) {
-    if (out.numel() > 0) warn_of_resize(out, result.sizes());
+    if (out.numel() > 0 && !silently) warn_of_resize(out, result.sizes());
     const Tensor fresh = result.dtype() == out.dtype() ? result.clone() : result.to(out.dtype());
     out.set_data(fresh);
     autograd::bump_version(out);

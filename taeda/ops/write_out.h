@@ -14,19 +14,20 @@ void check_out(const char* name, std::initializer_list<Tensor> out, const Inputs
   check_out(name, {TensorList(out.begin(), out.size()), TensorList(inputs)...});
 }
 
-/// Gives `out` the sizes and values of `result`. Throws Error for another device, and if the result
-/// cannot be cast to out's dtype.
-void write_out(Tensor& out, const Tensor& result);
+/// Gives `out` the sizes and values of `result`, with a warning where it has others and elements;
+/// what is made of no tensor (`silently`) was told its sizes. Throws Error for another device, and
+/// if the result cannot be cast to out's dtype.
+void write_out(Tensor& out, const Tensor& result, bool silently = false);
 
-/// `result` in the shape of `out` if that has as many elements.
-Tensor in_shape_of(const Tensor& out, const Tensor& result);
+/// `result` of a sequence in the shape of `out` if that has as many elements.
+Tensor in_shape_of(const char* name, const Tensor& out, const Tensor& result);
 
 /// The result of `compute()`, which calls operation `name`, in `out`: written there by the kernel
 /// where that is possible (Note [Destinations] in ops/destination.h), else by `write_out`.
 template <class Compute>
-void compute_out(const char* name, Tensor& out, Compute&& compute) {
+void compute_out(const char* name, Tensor& out, Compute&& compute, bool silently = false) {
   const Destination to(name, out, false);
-  if (const Tensor result = compute(); !to.holds(result)) write_out(out, result);
+  if (const Tensor result = compute(); !to.holds(result)) write_out(out, result, silently);
 }
 template <class... Results>
 void write_out(std::tuple<Results&...> out, const std::tuple<Results...>& results) {

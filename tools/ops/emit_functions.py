@@ -176,12 +176,17 @@ def out_call(operation):
     arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
                           for a in operation.arguments)
     call = f"self.{operation.name}({arguments})" if operation.only_method else f"{operation.qualified}({arguments})"
-    return f"detail::in_shape_of({results[0]}, {call})" if "sequence" in operation.tags else call
+    return f'detail::in_shape_of("{operation.name}", {results[0]}, {call})' if "sequence" in operation.tags else call
 
 
 def out_inputs(operation):
     """", self, other": the tensors that the form with `out` checks."""
     return "".join(f", {a.name}" for a in out_arguments(operation) if a.is_tensor or a.type == "TensorList")
+
+
+def made_of_none(operation):
+    """", true" where no tensor says which sizes the result has."""
+    return ", true" if not operation.only_method and not out_inputs(operation) else ""
 
 
 def out_cpp(families):
@@ -197,7 +202,7 @@ def out_cpp(families):
             out += [out_head(o, defaults=False),
                     f"  detail::check_out(\"{o.name}\", {pack}{out_inputs(o)});",
                     f"  detail::write_out({pack}, {call});" if o.outputs > 1 else
-                    f"  detail::compute_out(\"{o.name}\", {results}, [&] {{ return {call}; }});",
+                    f"  detail::compute_out(\"{o.name}\", {results}, [&] {{ return {call}; }}{made_of_none(o)});",
                     f"  return {pack if o.outputs > 1 else results};", "}"]
         out += ["", f"}}  // namespace {space}", ""] if space else []
     return "\n".join(out + ["}  // namespace taeda", ""])

@@ -3,6 +3,7 @@
 import enum
 
 from .. import _C
+from .._warnings import warn
 
 
 class OptState(enum.Enum):
@@ -28,7 +29,10 @@ class GradScaler:
             raise AssertionError("The growth factor must be > 1.0.")
         if enabled and backoff_factor >= 1.0:
             raise AssertionError("The backoff factor must be < 1.0.")
-        self._device, self._enabled = device, enabled and (device == "cpu" or _C._device.is_available(device))
+        there = device == "cpu" or _C._device.is_available(device)
+        if enabled and not there and device == "cuda":
+            warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available. Disabling.")
+        self._device, self._enabled = device, enabled and there
         self._scale, self._growth_factor, self._backoff_factor = init_scale, growth_factor, backoff_factor
         self._growth_interval, self._growth_tracker = growth_interval, 0
         self._stages, self._found = {}, {}  # of optimizers, by id

@@ -1,6 +1,5 @@
 """Automatic differentiation: passes over what operations recorded."""
 
-import warnings
 
 from .. import _C
 from . import graph
@@ -9,6 +8,7 @@ from .gradcheck import gradcheck, gradgradcheck
 from .passes import backward, grad
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import functional
+from .._warnings import warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # imported when they are asked for: `__getattr__` below
@@ -37,8 +37,8 @@ class detect_anomaly:
     """set_detect_anomaly(True) for a block."""
 
     def __init__(self, check_nan=True):
-        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
-                      "debugging.", stacklevel=2)
+        warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+             "debugging.")
         self.check_nan = check_nan
 
     def __enter__(self):
@@ -79,6 +79,8 @@ class Variable(metaclass=_VariableType):
     """A tensor: the two have been one for long."""
 
     def __new__(cls, data, requires_grad=False, volatile=None):
+        if volatile:
+            warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         out = data.detach() if data.requires_grad and not requires_grad else data.view_as(data).detach()
         return out.requires_grad_(requires_grad)
 

@@ -1,6 +1,7 @@
 """Gradients compared with differences of values."""
 
 from .. import _C
+from .._warnings import warn
 
 
 class GradcheckError(RuntimeError):
@@ -42,6 +43,10 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     if not checked:
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have "
                          "requires_grad=True.")
+    for k in checked:
+        if inputs[k].dtype not in (_C.float64, _C.complex128):
+            warn(f"Input #{k} requires gradient and is not a double precision floating point or complex. This check will "
+                 "likely fail if all the inputs are not of double precision floating point or complex.")
     outputs = _tensors(func(*inputs))
     for k in checked:
         numeric = _numeric(func, inputs, inputs[k], k, eps)

@@ -1,5 +1,6 @@
 """The Kullback-Leibler divergence of two distributions."""
 
+from .._warnings import warn
 from .distribution import _LIB
 from .exp_family import ExponentialFamily, bregman_divergence
 
@@ -16,9 +17,16 @@ def register_kl(type_p, type_q):
 
 def _own(p, q):
     """The registered function for the closest classes."""
-    found = [(type(p).__mro__.index(a) + type(q).__mro__.index(b), function) for (a, b), function in _registered.items()
+    of_p, of_q = type(p).__mro__, type(q).__mro__
+    found = [(of_p.index(a), of_q.index(b), function) for (a, b), function in _registered.items()
              if isinstance(p, a) and isinstance(q, b)]
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+    if not found:
+        return None
+    by_p, by_q = min(found, key=lambda each: each[:2]), min(found, key=lambda each: each[1::-1])
+    if by_p[2] is not by_q[2]:
+        names = f"{type(p).__name__}, {type(q).__name__}"
+        warn(f"Ambiguous kl_divergence({names}). Please register_kl({names})", RuntimeWarning)
+    return min(found, key=lambda each: each[0] + each[1])[2]
 
 
 def kl_divergence(p, q):

@@ -7,6 +7,7 @@ import re
 
 from ._codegen import TORCH, CodeGen, Namespace, PythonCode, python_code  # noqa: F401
 from .node import Node, _qualified_name, map_arg
+from .._warnings import warn
 
 __all__ = ["Graph", "PythonCode", "CodeGen"]
 
@@ -107,10 +108,9 @@ class Graph:
     def get_attr(self, qualified_name, type_expr=None):
         """Adds the reading of a parameter, buffer or other attribute of the module."""
         if self.owning_module is not None and not _has_attribute(self.owning_module, qualified_name):
-            import warnings
-            warnings.warn("Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
-                          "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the "
-                          "necessary Parameter, or nn.Module.register_buffer to add the necessary buffer", stacklevel=2)
+            warn("Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
+                 "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the "
+                 "necessary Parameter, or nn.Module.register_buffer to add the necessary buffer")
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
     def call_module(self, module_name, args=None, kwargs=None, type_expr=None):
@@ -186,8 +186,7 @@ class Graph:
         if to_erase.graph is not self:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
-            import warnings
-            warnings.warn(f"erase_node({to_erase}) on an already erased node", stacklevel=2)
+            warn(f"erase_node({to_erase}) on an already erased node")
             return
         to_erase._unlink()
         to_erase._erased = True

@@ -3,6 +3,7 @@
 import math
 
 from .. import _C
+from .._warnings import warn
 
 _own = None  # functions of nn.functional that attention is made of, and which the operation leaves out
 
@@ -26,6 +27,8 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if key_padding_mask is not None and attn_mask is not None and key_padding_mask.dtype != attn_mask.dtype:
+        warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.")
     if not batched:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)

@@ -1,8 +1,8 @@
 """Losses of torch.nn.functional."""
 
-import warnings
 
 from .. import _C
+from .._warnings import warn
 
 _F = _C._functional
 
@@ -12,26 +12,18 @@ __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_e
            "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss"]
 
 
-def legacy_reduction(size_average, reduce, reduction, stacklevel=4):
+def legacy_reduction(size_average, reduce, reduction):
     """The reduction that two old flags mean; `reduction` where they are not given."""
     if size_average is None and reduce is None:
+        if reduction == "elementwise_mean":
+            warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
+            return "mean"
         return reduction
     size_average = True if size_average is None else size_average
     reduce = True if reduce is None else reduce
     reduction = "none" if not reduce else "mean" if size_average else "sum"
-    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-                  stacklevel=stacklevel)
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
     return reduction
-
-
-def _of_one_size(input, target):
-    """Both as they are compared, with a warning where that takes more than they are."""
-    if input.shape != target.shape:
-        warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
-                      "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-                      stacklevel=3)
-        return _C.broadcast_tensors([input, target])
-    return input, target
 
 
 def _weighted(losses, weight, reduction, by_weight):
@@ -44,7 +36,6 @@ def _weighted(losses, weight, reduction, by_weight):
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    input, target = _of_one_size(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if weight is not None:
         return _weighted(_C.mse_loss(input, target, "none"), weight, reduction, True)
@@ -52,7 +43,6 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    input, target = _of_one_size(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if weight is not None:
         return _weighted(_C.l1_loss(input, target, "none"), weight, reduction, True)
@@ -60,12 +50,10 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    input, target = _of_one_size(input, target)
     return _C.smooth_l1_loss(input, target, legacy_reduction(size_average, reduce, reduction), beta)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    input, target = _of_one_size(input, target)
     if weight is not None:
         return _weighted(_C.huber_loss(input, target, "none", delta), weight, reduction, False)
     return _C.huber_loss(input, target, reduction, delta)
@@ -105,9 +93,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce, reduction)
     elif reduction == "mean":
-        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
-                      "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
-                      "behave the same as 'batchmean' in the next major release.", stacklevel=2)
+        warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
+             "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
+             "behave the same as 'batchmean' in the next major release.")
     if reduction == "batchmean":
         made = _C.kl_div(input, target, "sum", log_target)
         return made / input.size(0) if input.dim() else made

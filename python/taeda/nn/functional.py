@@ -3,7 +3,6 @@
 import math
 import operator
 import sys
-import warnings
 
 from .. import _C
 from .._C import (  # noqa: F401  the same signatures there
@@ -12,6 +11,7 @@ from .._C import (  # noqa: F401  the same signatures there
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
 from .._more_signatures import into as _into
+from .._warnings import warn
 
 _F = _C._functional
 logsigmoid = _C.log_sigmoid
@@ -107,8 +107,7 @@ def hardswish(input, inplace=False):
 
 
 def _implicit_dim(name, ndim, stacklevel):
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-                  stacklevel=stacklevel + 1)
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -127,7 +126,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """Samples of the Gumbel-softmax distribution; with `hard` one-hot, with the gradient of the soft ones."""
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     return _F.gumbel_softmax(logits, tau, hard, dim)
 
 
@@ -170,13 +169,13 @@ def _channel_drop(dims):
                 f"optional batch dimension (i.e. {batched - 1}D or {batched}D inputs).")
             if dims == 1:
                 raise RuntimeError(wrong)
-            warnings.warn(wrong, stacklevel=2)
+            warn(wrong)
         if dims == 2 and ndim == 3:
-            warnings.warn(f"dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D dropout behavior "
-                          "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
-                          "will change in a future release to interpret the input as one without a batch dimension, i.e. shape "
-                          "(C, H, W). To maintain the 1-D channel-wise dropout behavior, please switch to using dropout1d "
-                          "instead.", stacklevel=2)
+            warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
+                 "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
+                 "will change in a future release to interpret the input as one without a batch dimension, i.e. shape "
+                 "(C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d "
+                 "instead.")
         drop = _C.feature_dropout_ if inplace else _C.feature_dropout
         if ndim != batched - 1 or dims == 2:
             return drop(input, p, training)
@@ -261,8 +260,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                   per_sample_weights=None, include_last_offset=False, padding_idx=None):
     """Sums, means or maxima of bags of rows."""
     if weight.dtype == _C.int64 and input.is_floating_point():
-        warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
-                      "deprecated, and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2)
+        warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+             "deprecated, and should now be `embedding_bag(input, weight, ...)`.")
         input, weight = weight, input
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
@@ -428,17 +427,17 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
-    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
-    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
@@ -452,9 +451,9 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
                              f"{', '.join(map(repr, known[:-1]))}{',' if name == 'padding_mode' else ''} or {last}, but got: "
                              f"'{value}'")
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
-                      "details.", stacklevel=2)
+        warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+             "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+             "details.")
     return _F.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
 
 
@@ -463,9 +462,12 @@ def affine_grid(theta, size, align_corners=None):
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
-                      "details.", stacklevel=2)
+        warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+             "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+             "details.")
+    if align_corners and 1 in list(size)[2:]:
+        warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is not "
+             "an intended use case of affine_grid. See the documentation of affine_grid for details.")
     return _F.affine_grid(theta, list(size), bool(align_corners))
 
 

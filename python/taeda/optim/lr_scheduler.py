@@ -4,14 +4,14 @@ import bisect
 import collections
 import math
 import types
-import warnings
 
 from .._tensor import Tensor
 from .optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
-    "`scheduler.step(epoch)` is deprecated: call `scheduler.step()`. With an epoch the rate is computed by the closed form, "
-    "where there is one.")
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is "
+    "used instead of the new chainable form, where available.")
 
 
 def _set(group, name, value):
@@ -42,6 +42,9 @@ class LRScheduler:
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
+        if not hasattr(optimizer, "_step_when_scheduled"):  # what it did before it had a schedule does not count
+            optimizer._opt_called = False
+            optimizer._step_when_scheduled = optimizer.__dict__.get("step")
         if last_epoch == -1:
             for group in optimizer.param_groups:
                 rate = group["lr"]
@@ -80,24 +83,31 @@ class LRScheduler:
 
     def _check_called_within_step(self):
         if not self._get_lr_called_within_step:
-            warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning,
-                          stacklevel=3)
+            warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning)
 
     def _rates(self):
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def step(self, epoch=None):
         """Goes on by an epoch, or to `epoch`."""
-        if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
-                          "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure "
-                          "to do this will result in PyTorch skipping the first value of the learning rate schedule. See more "
-                          "details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate", UserWarning,
-                          stacklevel=2)
+        if self._step_count == 1:
+            self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self._update_lr(epoch)
+
+    def _check_order(self):
+        optimizer = self.optimizer
+        if optimizer.__dict__.get("step") is not getattr(optimizer, "_step_when_scheduled", None):
+            warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make "
+                 "sure to call `optimizer.step()` before `lr_scheduler.step()`. See more details at "
+                 "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate", UserWarning)
+        elif not getattr(optimizer, "_opt_called", False):
+            warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
+                 "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure "
+                 "to do this will result in PyTorch skipping the first value of the learning rate schedule. See more "
+                 "details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate", UserWarning)
 
     def _update_lr(self, epoch=None):
         self._get_lr_called_within_step = True
@@ -493,7 +503,7 @@ class ReduceLROnPlateau(LRScheduler):
         if epoch is None:
             epoch = self.last_epoch + 1
         else:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self.last_epoch = epoch
         if self.is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0
@@ -527,3 +537,4 @@ class ReduceLROnPlateau(LRScheduler):
 
 
 from .lr_cycles import CyclicLR, OneCycleLR  # noqa: E402, F401  they derive from LRScheduler
+from .._warnings import warn

@@ -4,11 +4,11 @@ import collections
 import copy
 import functools
 import itertools
-import warnings
 
 from .. import _C
 from .._tensor import RemovableHandle, Tensor, called_later
 from ..autograd.modes import enable_grad, no_grad
+from .._warnings import warn
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
 
@@ -224,8 +224,8 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
-                          "error", stacklevel=3)
+            warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
+                 "error")
         known = set(itertools.chain.from_iterable(g["params"] for g in self.param_groups))
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
 
 #include "taeda/base/error.h"
 #include "taeda/base/tracing.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/registry.h"
 #include "taeda/distributed/group/patience.h"
 #include "taeda/distributed/group/termination.h"
@@ -298,10 +298,9 @@ void GroupCore::fail(const std::string& text) {
     tell = !leaving_ && !streams_.empty();
   }
   communicator_->abort();
-  write_flight_record_of(world_rank());
-  if (tell)
-    std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" + members_.name +
-                     "': " + text + "\n";
+  if (const std::string problem = write_flight_record_of(world_rank()); !problem.empty())
+    taeda::detail::warn_aside(WarningKind::Runtime, problem);
+  if (tell) taeda::detail::warn_aside(WarningKind::Runtime, who() + ": " + text);
 }
 
 /// What a stream has still to do would not be done any more.
@@ -410,10 +409,11 @@ std::optional<std::string> GroupCore::find_silent(const Reports& reports, const 
 
 void GroupCore::warn(const Running& running, const Reports& reports) {
   if (std::exchange(warned_of_, running.record) == running.record) return;
-  std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" + members_.name +
-                   "' has waited for " + std::to_string(kWarnAfter.count()) + " s in " +
-                   running.what.to_string() + ": " +
-                   describe_missing(reports, members_.ranks, world_rank(), running.what) + "\n";
+  taeda::detail::warn_aside(
+      WarningKind::Runtime,
+      who() + " has waited for " + std::to_string(kWarnAfter.count()) + " s in " +
+          running.what.to_string() + ": " +
+          describe_missing(reports, members_.ranks, world_rank(), running.what));
 }
 
 /// A rank that waits for nothing says what it did last when another one wants to know, and hears

@@ -98,6 +98,9 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   void meet_at(const std::string& key, std::chrono::milliseconds patience,
                const std::function<bool()>& enough);
 
+  std::string who() const {
+    return "rank " + std::to_string(world_rank()) + " of group '" + members_.name + "'";
+  }
   int world_rank() const { return members_.ranks[static_cast<size_t>(members_.rank)]; }
   std::optional<Running> longest_running() const;
   std::optional<std::string> find_silent(const Reports& reports, const Fingerprint& what);

@@ -1,11 +1,10 @@
 // How processes become a group.
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
-#include <mutex>
 #include <numeric>
 
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/group/group_core.h"
 #include "taeda/distributed/group/patience.h"
@@ -25,14 +24,6 @@ bool cuda_is_simulated() {
   return devices && *devices;
 }
 
-void say_that_nccl_is_gloo() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    std::cerr << "taeda: backend 'nccl' on simulated devices: Gloo exchanges their tensors through "
-                 "pinned memory of the host\n";
-  });
-}
-
 /// The engine that serves a backend's name.
 const CommunicatorFunctions& engine_for(const std::string& backend) {
   TAEDA_CHECK_VALUE(backend == "gloo" || backend == "nccl" || backend == "mpi",
@@ -40,7 +31,9 @@ const CommunicatorFunctions& engine_for(const std::string& backend) {
                     "'");
   std::string engine = backend;
   if (backend == "nccl" && cuda_is_simulated()) {
-    say_that_nccl_is_gloo();
+    TAEDA_WARN_ONCE(
+        "backend 'nccl' on simulated devices: Gloo exchanges their tensors through pinned memory of "
+        "the host");
     engine = "gloo";
   }
   const char* const packages = engine == "gloo"  ? "libgloo-dev"

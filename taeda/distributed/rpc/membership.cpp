@@ -1,10 +1,10 @@
 // How workers come together, and part.
 
 #include <cctype>
-#include <iostream>
 #include <thread>
 
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/distributed/job.h"
 #include "taeda/distributed/rendezvous.h"
 #include "taeda/distributed/rpc/agent.h"
@@ -199,7 +199,7 @@ void Agent::shutdown(bool graceful, milliseconds timeout) {
 /// Programs are to let go of their RRefs before.
 void Agent::report_leaks() {
   leaks_ = references_->in_use();
-  for (const std::string& leak : leaks_) std::cerr << "rpc::shutdown: " + leak + "\n";
+  for (const std::string& leak : leaks_) TAEDA_WARN("rpc::shutdown: ", leak);
 }
 
 /// Waits until this worker has nothing to do; how many calls it has made until then.

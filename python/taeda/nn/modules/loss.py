@@ -1,8 +1,9 @@
 """Losses."""
 
 from ... import _C
+from ..._warnings import deprecated
 from .. import functional as F
-from .._losses import _of_one_size, legacy_reduction
+from .._losses import legacy_reduction
 from .module import Module
 
 # Others, if a program puts them there, are called.
@@ -12,7 +13,7 @@ _mse_loss, _nll_loss, _cross_entropy, _ctc_loss = F.mse_loss, F.nll_loss, F.cros
 class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.reduction = legacy_reduction(size_average, reduce, reduction, stacklevel=5)
+        self.reduction = legacy_reduction(size_average, reduce, reduction)
 
 
 class _WeightedLoss(_Loss):
@@ -36,7 +37,6 @@ class MSELoss(_Loss):
     __constants__ = ["reduction"]
 
     def forward(self, input, target):
-        input, target = _of_one_size(input, target)
         if F.mse_loss is not _mse_loss:
             return F.mse_loss(input, target, reduction=self.reduction)
         return _C.mse_loss(input, target, self.reduction)
@@ -83,6 +83,7 @@ class NLLLoss(_WeightedLoss):
         return _C.nll_loss(input, target, self.weight, self.reduction, self.ignore_index)
 
 
+@deprecated("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement.")
 class NLLLoss2d(NLLLoss):
     """NLLLoss under an old name."""
 

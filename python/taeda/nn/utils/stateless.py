@@ -3,6 +3,7 @@
 import contextlib
 
 from ... import _C
+from ..._warnings import deprecated
 
 
 @contextlib.contextmanager
@@ -25,7 +26,7 @@ def _swapped(module, tensors):
             registry[name] = tensor
 
 
-def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
+def call_with(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """module(*args, **kwargs) with the tensors of a dict, or of several, in the places of those of the same names."""
     if isinstance(parameters_and_buffers, (list, tuple)):
         parameters_and_buffers = {k: v for each in parameters_and_buffers for k, v in each.items()}
@@ -46,3 +47,10 @@ def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, t
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with _swapped(module, given):
         return module(*args, **(kwargs or {}))
+
+
+@deprecated("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
+            "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.")
+def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """torch.func.functional_call, by its former name."""
+    return call_with(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
