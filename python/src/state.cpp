@@ -67,7 +67,7 @@ void add_state(PyObject* module) {
   m.def(
       "_write_out",
       [](Tensor out, const Tensor& made, bool sequence) {
-        detail::write_out(out, sequence ? detail::in_shape_of(out, made) : made);
+        detail::write_out("out", out, sequence ? detail::in_shape_of(out, made) : made);
       },
       py::arg("out"), py::arg("made"), py::arg("sequence") = false,
       "Gives `out` the values of `made` and its sizes; it keeps its own if `made` is a sequence of "

@@ -563,6 +563,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
       [&] {
         check_mask(*this, mask, &value);
+        check_no_overlap(*this, {&mask});
         fill_masked(*this, *this, mask, value);
       });
 }
@@ -573,7 +574,10 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   return in_place(
       "masked_fill_", *this, wants_grad(*this, value),
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
-      [&] { copy_(masked_fill(mask, value)); });
+      [&] {
+        check_no_overlap(*this, {&mask});
+        copy_(masked_fill(mask, value));
+      });
 }
 
 }  // namespace taeda::inline v0_2
