@@ -439,16 +439,12 @@ TEST(EmbeddingBags, MatchPyTorch) {
 
 TEST(EmbeddingBags, OfNothingHaveAGradientOfZeros) {
   namespace F = functional;
-  for (const F::EmbeddingBagFuncOptions::mode_t& mode :
-       {F::EmbeddingBagFuncOptions::mode_t(kMax), F::EmbeddingBagFuncOptions::mode_t(kSum),
-        F::EmbeddingBagFuncOptions::mode_t(kMean)})
+  const auto options = [] { return F::EmbeddingBagFuncOptions().offsets(tensor({0, 0})); };
+  for (F::EmbeddingBagFuncOptions o :
+       {options().mode(kMax), options().mode(kSum), options().mode(kMean)})
     for (const bool scaled : {false, true}) {
-      Tensor weight = ones({2, 3}).requires_grad_();
-      const Tensor bags = F::embedding_bag(zeros({0}, kLong), weight,
-                                           F::EmbeddingBagFuncOptions()
-                                               .offsets(tensor({0, 0}))
-                                               .mode(mode)
-                                               .scale_grad_by_freq(scaled));
+      const Tensor weight = ones({2, 3}).requires_grad_();
+      const Tensor bags = F::embedding_bag(zeros({0}, kLong), weight, o.scale_grad_by_freq(scaled));
       EXPECT_TRUE(bags.equal(zeros({2, 3})));
       ASSERT_TRUE(bags.requires_grad());
       bags.sum().backward();

@@ -41,16 +41,17 @@ CHANGED_APART = {"index_reduce", "put", "scatter_reduce"}
 
 # `out` may share any memory with an input: what is written was made elsewhere.
 ANYWHERE = set("""
-    all amax amin any argmax argmin as_strided_scatter bincount bucketize channel_shuffle cholesky_inverse
-    cholesky_solve corrcoef count_nonzero cov diag diag_embed diagonal_scatter diff dist dot fft.fft fft.fft2 fft.fftn
-    fft.hfft fft.hfft2 fft.hfftn fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.ihfft2 fft.ihfftn fft.irfft fft.irfft2
-    fft.irfftn fft.rfft fft.rfft2 fft.rfftn flip histc index_fill inner inverse linalg.cholesky linalg.cond linalg.det
-    linalg.eigvals linalg.eigvalsh linalg.householder_product linalg.inv linalg.lu_solve linalg.matrix_exp
-    linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.norm linalg.pinv linalg.solve linalg.svdvals
-    linalg.tensorinv linalg.tensorsolve linalg.vecdot linalg.vector_norm logdet logsumexp lu_solve masked_fill
-    masked_scatter mean median nanmean nanmedian nanquantile nansum norm orgqr prod put quantile repeat
-    repeat_interleave roll rot90 rsub searchsorted select_scatter slice_scatter std std_mean sum trace var var_mean
-    vdot
+    addbmm addmm addmv all amax amin any argmax argmin as_strided_scatter baddbmm bincount bmm bucketize
+    channel_shuffle cholesky_inverse cholesky_solve corrcoef count_nonzero cov diag diag_embed diagonal_scatter diff
+    dist dot fft.fft fft.fft2 fft.fftn fft.hfft fft.hfft2 fft.hfftn fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.ihfft2
+    fft.ihfftn fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn flip histc index_fill inner inverse
+    linalg.cholesky linalg.cond linalg.det linalg.eigvals linalg.eigvalsh linalg.householder_product linalg.inv
+    linalg.ldl_solve linalg.lu_solve linalg.matmul linalg.matrix_exp linalg.matrix_norm linalg.matrix_power
+    linalg.matrix_rank linalg.norm linalg.pinv linalg.solve linalg.solve_triangular linalg.svdvals linalg.tensorinv
+    linalg.tensorsolve linalg.vecdot linalg.vector_norm linear log_softmax logdet logsumexp lu_solve masked_fill
+    masked_scatter matmul mean median mm mv nanmean nanmedian nanquantile nansum norm orgqr prod put quantile repeat
+    repeat_interleave roll rot90 rsub searchsorted select_scatter slice_scatter softmax std std_mean sum trace var
+    var_mean vdot
 """.split())
 
 
