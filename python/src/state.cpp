@@ -67,9 +67,11 @@ void add_state(PyObject* module) {
   m.def(
       "_write_out",
       [](Tensor out, const Tensor& made, const std::string& sequence, bool silently) {
+        detail::OutRule rule("out");
+        rule.silent = silently;
         const bool keeps = !sequence.empty();
-        detail::write_out(out, keeps ? detail::in_shape_of(sequence.c_str(), out, made) : made,
-                          silently);
+        detail::write_out(rule, out,
+                          keeps ? detail::in_shape_of(sequence.c_str(), out, made) : made);
       },
       py::arg("out"), py::arg("made"), py::arg("sequence") = "", py::arg("silently") = false,
       "Gives `out` the values of `made` and its sizes; it keeps its own if `made` is as many "

@@ -168,6 +168,7 @@ Edge gradient_edge(const Tensor& t) {
 }
 
 void set_history(const Tensor& out, NodePtr node, uint32_t output_nr) {
+  if (out.is_inference()) return;  // a view of one, or a result in inference mode
   // An output that is unpacked takes the place of one that the node knows, which may be running: it
   // is only read then.
   if (node->inputs.size() <= output_nr) {

@@ -16,6 +16,7 @@
 #include "taeda/ops/stored.h"
 #include "taeda/tensor/no_data.h"
 #include "taeda/tensor/observer.h"
+#include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2 {
 
@@ -25,6 +26,10 @@ namespace {
 void copy_on_device(const Tensor& out, const Tensor& in) {
   if (out.dtype() != in.dtype() && (is_stored(out.dtype()) || is_stored(in.dtype()))) [[unlikely]]
     return copy_on_device(out, detail::convert_stored(in, out.dtype()));
+  if (out.is_alias_of(in) && overlap_of(out, in) == Overlap::Open) [[unlikely]] {
+    const NoGradGuard guard;  // what is written must not be read again
+    return copy_on_device(out, in.clone());
+  }
   Tensor target = out;
   Tensor* outputs[] = {&target};
   const Iter it("copy_", outputs, out.dtype(), {Operand(in)}, in.dtype());

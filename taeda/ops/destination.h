@@ -17,8 +17,8 @@ class Destination {
  public:
   /// Offers `to` to the kernel of operation `op`, whose in-place form may be meant ("exp_"). If the
   /// change is `recorded`, the result must not share memory with an input: the closure could have
-  /// saved it.
-  Destination(const char* op, const Tensor& to, bool recorded);
+  /// saved it. `same_dtype`: only a result of to's dtype belongs there, none that is cast to it.
+  Destination(const char* op, const Tensor& to, bool recorded, bool same_dtype = false);
   ~Destination() { innermost_ = outer_; }
   Destination(const Destination&) = delete;
   Destination& operator=(const Destination&) = delete;
@@ -47,7 +47,7 @@ class Destination {
   const Tensor& to_;
   Tensor taken_;
   Destination* outer_;
-  bool recorded_;
+  bool recorded_, same_dtype_;
 
   static thread_local Destination* innermost_ __attribute__((tls_model("initial-exec")));
 };

@@ -227,6 +227,7 @@ DimVector joined(std::initializer_list<const DimVector*> lists) {
 
 /// The product of two operands in the common space, summed over `sums`, which keep size 1.
 Tensor multiply_and_sum(Tensor left, Tensor right, const DimVector& sums) {
+  if (sums.empty()) return left.mul(right);
   DimVector batch, rows, columns, inner, left_only, right_only;
   for (int64_t d = 0; d < left.dim(); ++d) {
     const bool sum = std::find(sums.begin(), sums.end(), d) != sums.end();

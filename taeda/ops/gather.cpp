@@ -570,6 +570,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
       [&] {
         check_mask(*this, mask, &value);
         detail::warn_of_expansion("masked_fill_", *this);
+        check_no_overlap(*this, {&mask});
         fill_masked(*this, *this, mask, value);
       });
 }
@@ -582,6 +583,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
       [&] {
         detail::warn_of_expansion("masked_fill_", *this);
+        check_no_overlap(*this, {&mask});
         copy_(masked_fill(mask, value));
       });
 }

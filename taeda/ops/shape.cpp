@@ -531,7 +531,8 @@ Tensor real(const Tensor& self) {
 }
 
 Tensor imag(const Tensor& self) {
-  TAEDA_CHECK(self.is_complex(), "imag is not implemented for tensors with non-complex dtypes.");
+  TAEDA_CHECK_AS(TypeError, self.is_complex(),
+                 "imag is not implemented for tensors with non-complex dtypes.");
   return view_as_real(self).select(-1, 1);
 }
 

@@ -1,16 +1,20 @@
 #include "taeda/ops/sort.h"
 
+#include <limits>
+
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/sort.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/selection.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/stored.h"
 #include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
@@ -30,11 +34,27 @@ void record_picked(const char* node, const Tensor& values, const Tensor& self, i
 /// A 0-dim tensor orders like a vector of one element.
 Tensor as_vector(const Tensor& t) { return t.dim() == 0 ? t.reshape({1}) : t; }
 
+/// Of unsigned integers that are not computed with: numbers in their order are sorted in their
+/// place.
+Tensor::T2 sort_stored(const Tensor& self, int64_t dim, bool descending) {
+  const ScalarType dtype = self.dtype();
+  TAEDA_CHECK_AS(NotImplementedError, is_integral(dtype), "\"sort\" not implemented for '",
+                 to_string(dtype), "'");
+  const Tensor words = detail::as_words(self);
+  const bool widest = dtype == kUInt64;  // as a signed number, without its first bit
+  const Tensor keys =
+      widest ? words.bitwise_xor(std::numeric_limits<int64_t>::min()) : detail::computable(self);
+  const Tensor order = std::get<1>(keys.sort(dim, descending));
+  const Tensor sorted = self.dim() == 0 ? words.clone() : words.gather(dim, order);
+  return {detail::from_words(sorted, dtype), order};
+}
+
 }  // namespace
 
 Tensor::T2 sort(const Tensor& self, int64_t dim, bool descending) {
   if (is_observed()) return observe_overloaded<Tensor::T2>("sort", sort, self, dim, descending);
   TAEDA_CHECK(!self.is_complex(), "Sort currently does not support complex dtypes on CPU");
+  if (is_stored(self.dtype())) return sort_stored(self, dim, descending);
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor values = empty(self.sizes(), self.options()),
          indices = empty(self.sizes(), self.options().dtype(kLong));

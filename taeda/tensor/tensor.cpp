@@ -113,6 +113,7 @@ Tensor view_of(const Tensor& of, Layout&& layout, ScalarType dtype, ViewKind kin
   if (!source.layout.is_strided()) [[unlikely]]
     source.storage->throw_without_memory();
   Tensor out = share(source, std::move(layout), dtype);
+  if (source.inference) return out;  // what has no history needs none to follow it
   TensorImpl& impl = *out.unsafe_impl();
   impl.base = source.base ? source.base : of.impl_ptr();
   impl.view_version = source.version();

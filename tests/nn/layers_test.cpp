@@ -254,6 +254,11 @@ TEST(Embedding, LooksUpRows) {
   EXPECT_THAT(to_doubles(padded->weight.grad()), ElementsAre(0, 0, 0, 0, 1, 1));
   EXPECT_THAT([] { Embedding(EmbeddingOptions(3, 2).padding_idx(3)); },
               ThrowsMessage<Error>("Padding_idx must be within num_embeddings"));
+  Embedding none(EmbeddingOptions(0, 3));
+  EXPECT_EQ(none(zeros({0}, kLong)).sizes(), IntArrayRef({0, 3}));
+  EXPECT_THAT([] { Embedding(EmbeddingOptions(0, 3).padding_idx(-1)); },
+              ThrowsMessage<Error>("Padding_idx must be within num_embeddings"));
+  EXPECT_THROW(Embedding(EmbeddingOptions(0, 3).padding_idx(0)), IndexError) << "there is no row";
   EXPECT_THAT(
       [] {
         Embedding(EmbeddingOptions(3, 2)._weight(ones({2, 2})));

@@ -24,7 +24,7 @@ def definition(operation):
     head = declaration(f"inline {out_returns(o)} {o.name}_out",
                        [Argument(n, "Tensor&") for n in results] + out_arguments(o), " {")
     call = f"taeda_compat::{o.name}({arguments})"
-    write = (f"  taeda::detail::write_out({pack}, {call});" if o.outputs > 1 else
+    write = (f"  taeda::detail::write_out(\"{o.name}\", {pack}, {call});" if o.outputs > 1 else
              f"  taeda::detail::compute_out(\"{o.name}\", {given}, [&] {{ return {call}; }});")
     return [head, f"  taeda::detail::check_out(\"{o.name}\", {pack}{out_inputs(o)});", write,
             f"  return {pack if o.outputs > 1 else given};", "}"]
@@ -36,7 +36,7 @@ def const_definition(operation):
     head = declaration(f"inline const Tensor& {o.name}_out", [Argument("out", "const Tensor&")] + out_arguments(o), " {")
     given = ", ".join(a.name for a in o.arguments)
     return [head, "  Tensor result = out;", f"  taeda::detail::check_out(\"{o.name}\", {{result}}{out_inputs(o)});",
-            f"  taeda::detail::write_out(result, taeda_compat::{o.name}({given}));", "  return out;", "}"]
+            f"  taeda::detail::write_out(\"{o.name}\", result, taeda_compat::{o.name}({given}));", "  return out;", "}"]
 
 
 def out_forms_h(families, compat):

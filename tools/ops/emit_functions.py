@@ -1,5 +1,6 @@
 """The functions that come from others: second names, forms with `out`, and the policies of autocast."""
 
+import out_rules
 from declarations import Argument
 from emit_methods import NOTICE, declaration, tensor_arguments, wrap, first_sentence
 
@@ -173,8 +174,10 @@ def exported_forms(families, pairs):
 def out_call(operation):
     """The call of the operation whose result `out` gets."""
     results = out_names(operation)
-    arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
-                          for a in operation.arguments)
+    in_its_dtype = operation.public_name in out_rules.IN_DTYPE_OF_OUT
+    arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else
+                          f"detail::dtype_or({a.name}, {results[0]})" if in_its_dtype and a.type == "OptionalDtype" else
+                          a.name for a in operation.arguments)
     call = f"self.{operation.name}({arguments})" if operation.only_method else f"{operation.qualified}({arguments})"
     return f'detail::in_shape_of("{operation.name}", {results[0]}, {call})' if "sequence" in operation.tags else call
 
@@ -182,11 +185,6 @@ def out_call(operation):
 def out_inputs(operation):
     """", self, other": the tensors that the form with `out` checks."""
     return "".join(f", {a.name}" for a in out_arguments(operation) if a.is_tensor or a.type == "TensorList")
-
-
-def made_of_none(operation):
-    """", true" where no tensor says which sizes the result has."""
-    return ", true" if not operation.only_method and not out_inputs(operation) else ""
 
 
 def out_cpp(families):
@@ -199,10 +197,10 @@ def out_cpp(families):
             results = ", ".join(out_names(o))
             pack = f"{{{results}}}"
             call = out_call(o)
-            out += [out_head(o, defaults=False),
-                    f"  detail::check_out(\"{o.name}\", {pack}{out_inputs(o)});",
-                    f"  detail::write_out({pack}, {call});" if o.outputs > 1 else
-                    f"  detail::compute_out(\"{o.name}\", {results}, [&] {{ return {call}; }}{made_of_none(o)});",
+            out += [out_head(o, defaults=False), f"  constexpr detail::OutRule rule{out_rules.written(o, not o.only_method and not out_inputs(o))};",
+                    f"  detail::check_out(rule, {pack}{out_inputs(o)});",
+                    f"  detail::write_out(rule, {pack}, {call});" if o.outputs > 1 else
+                    f"  detail::compute_out(rule, {results}, [&] {{ return {call}; }});",
                     f"  return {pack if o.outputs > 1 else results};", "}"]
         out += ["", f"}}  // namespace {space}", ""] if space else []
     return "\n".join(out + ["}  // namespace taeda", ""])

@@ -2,6 +2,8 @@
 
 import re
 
+import out_rules
+
 NOTICE = "// Made by tools/ops from the declarations in taeda/ops/*.h; see taeda/ops/README.md. Not to be edited."
 
 
@@ -122,8 +124,11 @@ def definition(operation, name, kind):
                 f"  return detail::pointwise_in_place({how[0]}{{}}, \"{name}\", \"{how[0]}Backward0\", *this,\n"
                 f"                                    {{{inputs}}},\n"
                 f"                                    {compute});\n}}")
+    apart = "".join(f", &{name}" for name in tensor_arguments(o))
+    checked = (f"  check_no_internal_overlap(*this);\n  check_no_overlap(*this, {{{apart[2:]}}});\n"
+               if o.public_name in out_rules.CHANGED_APART else "")
     recorded = ", ".join(["*this"] + tensor_arguments(o))
-    return (f"{head}\n{told(o, name)}"
+    return (f"{head}\n{told(o, name)}{checked}"
             f"  return detail::assign(\"{name}\", *this, wants_grad({recorded}),\n                        {compute});\n}}")
 
 
@@ -136,7 +141,7 @@ def methods_cpp(families):
         if found:
             headers.append(family.include)
             bodies += [f"// ---- {family.include} ----", ""] + found + [""]
-    includes = ["taeda/ops/assign.h", "taeda/ops/formulas.h", "taeda/tensor/observer.h"] + headers
+    includes = ["taeda/tensor/iter.h", "taeda/ops/assign.h", "taeda/ops/formulas.h", "taeda/tensor/observer.h"] + headers
     return "\n".join([NOTICE] + [f'#include "{h}"' for h in sorted(includes)] +
                      ["", "namespace taeda::inline v0_2 {", ""] + bodies + ["}  // namespace taeda", ""])
 
