@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tuple>
+#include <utility>
 
 #include "taeda/ops/destination.h"
 
@@ -54,14 +55,23 @@ void compute_out(const OutRule& rule, Tensor& out, Compute&& compute) {
   const Destination to(rule.name, out, false, rule.dtype == OutRule::Dtype::Same);
   if (const Tensor result = compute(); !to.holds(result)) write_out(rule, out, result);
 }
-template <class... Results>
-void write_out(const OutRule& rule, std::tuple<Results&...> out,
-               const std::tuple<Results...>& results) {
-  std::apply(
-      [&](auto&... to) {
-        std::apply([&](const auto&... from) { (write_out(rule, to, from), ...); }, results);
-      },
-      out);
+/// A form with `out`: checks, computes and gives `out`.
+template <class Compute, class... Inputs>
+Tensor& to_out(const OutRule& rule, Tensor& out, Compute&& compute, const Inputs&... inputs) {
+  check_out(rule, {out}, inputs...);
+  compute_out(rule, out, std::forward<Compute>(compute));
+  return out;
+}
+/// The same for several results.
+template <class... Results, class Compute, class... Inputs>
+std::tuple<Results&...> to_out(const OutRule& rule, std::tuple<Results&...> out, Compute&& compute,
+                               const Inputs&... inputs) {
+  const auto each = [&](auto&&... to) {
+    check_out(rule, {to...}, inputs...);
+    std::apply([&](const auto&... from) { (write_out(rule, to, from), ...); }, compute());
+  };
+  std::apply(each, out);
+  return out;
 }
 
 }  // namespace taeda::inline v0_2::detail

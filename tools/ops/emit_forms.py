@@ -49,7 +49,7 @@ def row(operation):
         with_out = f"[](Tensors& out, const Tensors& t) {{ {o.qualified}_out({', '.join([results] + given)}); }}"
     own = "true" if o.public_name in out_rules.IN_DTYPE_OF_OUT else "false"
     dtypes = " ".join(o.tags.get("dtypes", []))
-    return f'{{"{name}", {tensors}, "{dtypes}", {out_rules.written(o)}, {own},\n {plain},\n {in_place},\n {with_out}}},'
+    return f'{{"{name}", {tensors}, "{dtypes}", {out_rules.written(o)}, {own}, {plain}, {in_place}, {with_out}}},'
 
 
 def forms_inc(families):

@@ -73,5 +73,5 @@ def memory_of(operation):
 
 def written(operation, made_of_none=False):
     """The operation's rule as C++ has it. What is made of no tensor says itself which sizes it has."""
-    rule = f"detail::OutRule::Dtype::{dtype_of(operation)}, detail::OutRule::Memory::{memory_of(operation)}"
-    return f'{{"{operation.name}", {rule}{", true" if made_of_none else ""}}}'
+    rest = ["detail::OutRule::Dtype::" + dtype_of(operation), "detail::OutRule::Memory::" + memory_of(operation)]
+    return f'{{"{operation.name}", {", ".join(rest + ["true"] * made_of_none)}}}'
