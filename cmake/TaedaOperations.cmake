@@ -10,9 +10,11 @@ endif()
 set(TAEDA_GENERATED ${PROJECT_BINARY_DIR}/generated)
 set(TAEDA_GENERATED_HEADERS tensor/operations.inc ops/names.h ops/out.h ops/out_forms.h
     compat/out_forms.h ops/autocast_policies.h)
-set(TAEDA_GENERATED_SOURCES methods_0.cpp methods_1.cpp methods_2.cpp out.cpp operations_table.cpp)
+set(TAEDA_GENERATED_METHODS methods_0.cpp methods_1.cpp methods_2.cpp)
+set(TAEDA_GENERATED_LISTS out.cpp operations_table.cpp)
 list(TRANSFORM TAEDA_GENERATED_HEADERS PREPEND ${TAEDA_GENERATED}/taeda/generated/)
-list(TRANSFORM TAEDA_GENERATED_SOURCES PREPEND ${TAEDA_GENERATED}/src/)
+list(TRANSFORM TAEDA_GENERATED_METHODS PREPEND ${TAEDA_GENERATED}/src/)
+list(TRANSFORM TAEDA_GENERATED_LISTS PREPEND ${TAEDA_GENERATED}/src/)
 set(TAEDA_GENERATED_TEXTS ${TAEDA_GENERATED}/operations.md ${TAEDA_GENERATED}/operations.pyi)
 set(TAEDA_GENERATED_FORMS ${TAEDA_GENERATED}/src/forms_table.inc)
 
@@ -22,7 +24,8 @@ file(GLOB generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/ops/*.py)
 # A file whose text stays the same keeps its time, so a change that is none builds nothing again.
 add_custom_command(
   OUTPUT ${TAEDA_GENERATED}/made
-  BYPRODUCTS ${TAEDA_GENERATED_HEADERS} ${TAEDA_GENERATED_SOURCES} ${TAEDA_GENERATED_TEXTS} ${TAEDA_GENERATED_FORMS}
+  BYPRODUCTS ${TAEDA_GENERATED_HEADERS} ${TAEDA_GENERATED_METHODS} ${TAEDA_GENERATED_LISTS}
+             ${TAEDA_GENERATED_TEXTS} ${TAEDA_GENERATED_FORMS}
   COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/ops/generate.py ${PROJECT_SOURCE_DIR} ${TAEDA_GENERATED}
   COMMAND ${CMAKE_COMMAND} -E touch ${TAEDA_GENERATED}/made
   DEPENDS ${declarations} ${generator} ${PROJECT_SOURCE_DIR}/taeda/tensor/tensor_methods.inc

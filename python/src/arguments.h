@@ -121,7 +121,9 @@ class Arguments {
     if (!given(i)) return standard;
     return present(i) ? std::optional(to_int(values_[i])) : std::nullopt;
   }
-  Ints ints(int i, Ints standard = {}) const { return given(i) ? to_ints(values_[i]) : standard; }
+  Ints ints(int i, std::initializer_list<int64_t> standard = {}) const {
+    return given(i) ? to_ints(values_[i]) : Ints(standard);
+  }
   bool boolean(int i, bool standard = false) const {
     return given(i) ? to_bool(values_[i]) : standard;
   }
@@ -179,11 +181,7 @@ class Arguments {
 PyObject* call(const Callable& callable, PyObject* self, PyObject* const* args, Py_ssize_t count,
                PyObject* names) noexcept;
 
-/// What Python's tables of methods want, for a function and for a method.
-template <const Callable& C>
-PyObject* call_function(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return call(C, nullptr, args, count, names);
-}
+/// What Python's tables of methods want.
 template <const Callable& C>
 PyObject* call_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return call(C, self, args, count, names);

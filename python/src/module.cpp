@@ -1,4 +1,6 @@
 // The extension taeda._C.
+#include <map>
+
 #include "autograd.h"
 #include "data.h"
 #include "devices.h"
@@ -37,8 +39,10 @@ PyMethodDef* lasting(std::vector<PyMethodDef> table) {
 }
 
 void add_operations(PyObject* module) {
-  for (auto& [space, table] : generated_methods()) {
-    if (space == "Tensor") continue;
+  std::map<std::string, std::vector<PyMethodDef>> tables;
+  for (const Method& method : generated_methods())
+    if (!method.entry->method) tables[method.entry->table].push_back(method.definition());
+  for (auto& [space, table] : tables) {
     PyMethodDef* functions = lasting(std::move(table));
     if (space.empty()) {
       checked(PyModule_AddFunctions(module, functions));

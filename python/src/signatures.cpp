@@ -26,13 +26,13 @@ PyObject* from_signature(const Signature& s) {
 PyObject* signatures(PyObject*, PyObject*) {
   return guarded([&]() -> PyObject* {
     Ref out(checked(PyList_New(0)));
-    for (const Listed& listed : generated_callables()) {
-      Ref overloads(checked(PyTuple_New(listed.callable->count)));
-      for (int k = 0; k < listed.callable->count; ++k)
-        PyTuple_SET_ITEM(overloads.get(), k,
-                         checked(from_signature(listed.callable->signatures[k])));
-      const Ref row(checked(Py_BuildValue("(ssOO)", listed.table, listed.name,
-                                          listed.method ? Py_True : Py_False, overloads.get())));
+    for (const auto& [entry, function] : generated_methods()) {
+      const Callable& callable = entry->callable;
+      Ref overloads(checked(PyTuple_New(callable.count)));
+      for (int k = 0; k < callable.count; ++k)
+        PyTuple_SET_ITEM(overloads.get(), k, checked(from_signature(callable.signatures[k])));
+      const Ref row(checked(Py_BuildValue("(ssOO)", entry->table, entry->name,
+                                          entry->method ? Py_True : Py_False, overloads.get())));
       checked(PyList_Append(out.get(), row.get()));
     }
     return out.release();

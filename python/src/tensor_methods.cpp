@@ -479,9 +479,9 @@ bool is_attribute(std::string_view name) {
 
 std::vector<PyMethodDef> collect_tensor_methods() {
   std::vector<PyMethodDef> all(std::begin(own_methods), std::end(own_methods));
-  const std::vector<PyMethodDef> operations = generated_methods()["Tensor"];
-  for (const PyMethodDef& operation : operations)
-    if (!is_attribute(operation.ml_name)) all.push_back(operation);  // `t.mT` takes no parentheses
+  for (const Method& operation : generated_methods())  // but `t.mT` takes no parentheses
+    if (operation.entry->method && !is_attribute(operation.entry->name))
+      all.push_back(operation.definition());
   all.push_back({nullptr, nullptr, 0, nullptr});
   return all;
 }

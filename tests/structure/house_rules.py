@@ -18,7 +18,6 @@ MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
 # How many lines of our headers a program parses with one: its own and those that it pulls in.
-MAX_CLOSURE_LINES = {"taeda/tensor/tensor.h": 2200, "taeda/taeda.h": 22100}
 
 # Headers that the build makes from the declarations of operations (tools/ops).
 GENERATED = {"taeda/generated/tensor/operations.inc", "taeda/generated/ops/names.h", "taeda/generated/ops/out.h",
@@ -126,28 +125,6 @@ def line_length(root):
                 yield f"{relative(root, path)}:{number}: {len(line)} columns, at most {MAX_COLUMNS}"
 
 
-def closure(root, header):
-    """`header` and the headers of the project that it pulls in."""
-    seen, waiting = set(), [header]
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            waiting += source.includes(source.read(root / name))
-    return seen
-
-
-def header_closure(root):
-    """The tensor header and the umbrella stay light."""
-    for header, limit in MAX_CLOSURE_LINES.items():
-        if not (root / header).exists():
-            yield f"{header}: does not exist"
-            continue
-        count = sum(lines_of(source.read(root / name)) for name in closure(root, header))
-        if count > limit:
-            yield f"{header}: {count} lines with what it pulls in, at most {limit}"
-
-
 def missing_includes(root):
     """Every included header of the project exists."""
     for path in source.code_files(root):
@@ -204,7 +181,7 @@ def environment(root):
 
 RULES = {
     rule.__name__: rule
-    for rule in [layers, file_length, python_length, function_length, line_length, header_closure, missing_includes,
+    for rule in [layers, file_length, python_length, function_length, line_length, missing_includes,
                  header_guard, readme, no_leftovers, environment]
 }
 

@@ -15,6 +15,7 @@ import unittest
 
 import abi
 import check_binary
+import header_weight
 import house_rules
 import source
 
@@ -107,24 +108,6 @@ class HouseRules(Tree):
         self.write("examples/a.cpp", "// " + "\u2192" * 97 + "\n")
         self.assertEqual(self.violations("line_length"), [])
 
-    def test_heavy_tensor_header(self):
-        # Twice included, a header counts once.
-        parts = "".join(f'#include "taeda/base/part{i}.h"\n' for i in range(10))
-        for i in range(10):
-            self.write(f"taeda/base/part{i}.h", "#pragma once\n" + "// line\n" * 218)
-        self.write("taeda/tensor/tensor.h", "#pragma once\n" + parts * 9)
-        self.assert_violation("header_closure", "taeda/tensor/tensor.h", "2281 lines", "at most 2200")
-        self.write("taeda/base/part9.h", "#pragma once\n" + "// line\n" * 137)
-        self.assertEqual(self.violations("header_closure"), [])
-
-    def test_circular_includes_end(self):
-        self.write("taeda/base/error.h", '#pragma once\n#include "taeda/base/error.h"\n')
-        self.assertEqual(self.violations("header_closure"), [])
-
-    def test_missing_umbrella(self):
-        (self.root / "taeda/taeda.h").unlink()
-        self.assert_violation("header_closure", "taeda/taeda.h: does not exist")
-
     def test_missing_header(self):
         self.write("tests/a.cpp", '#include "taeda/base/gone.h"\n')
         self.assert_violation("missing_includes", "taeda/base/gone.h")
@@ -152,6 +135,13 @@ class HouseRules(Tree):
     def test_variable_that_nothing_reads(self):
         self.write("docs/environment.md", "| `TAEDA_COLOUR` | colours |\n")
         self.assert_violation("environment", "docs/environment.md: nothing reads TAEDA_COLOUR")
+
+
+class HeaderWeight(unittest.TestCase):
+    def test_counts_our_lines_alone(self):
+        text = '# 1 "/usr/include/a.h" 1\nint a;\n# 1 "/tree/taeda/b.h" 1 3\nint b;\n\nint c;\n# 7 "<stdin>" 2\nint d;\n'
+        self.assertEqual(header_weight.weight(text, ["/tree"]), 2)
+        self.assertEqual(header_weight.weight(text, ["/tree", "/usr/include"]), 3)
 
 
 class Functions(unittest.TestCase):

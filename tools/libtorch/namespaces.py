@@ -10,6 +10,7 @@ opens and ends a declaration is plain.
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]((?:taeda|taeda_compat|torch)/[^>"]+)[>"]', re.M)
@@ -198,7 +199,8 @@ def merged(names):
 
 
 def using(found):
-    return [f"using {space}::{name};" for name, space in sorted(found.items()) if name not in BY_HAND]
+    names = [f"{space}::{name}" for name, space in sorted(found.items()) if name not in BY_HAND]
+    return textwrap.wrap(f"using {', '.join(names)};", 130, break_long_words=False, break_on_hyphens=False) if names else []
 
 
 def header(names):

@@ -5,7 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/join.h"
-#include "taeda/ops/out.h"
+#include "taeda/ops/write_out.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/parts.h"
 
@@ -114,7 +114,7 @@ Tensor FlatLayout::flatten(const std::vector<Tensor>& tensors) const {
 void FlatLayout::write(const Tensor& flat, const std::vector<Tensor>& tensors) const {
   const NoGradGuard values_only;
   Tensor values = make_alias(flat, Layout{{numel_}, {1}, flat.storage_offset()}, dtype_);
-  cat_out(values, vectors(tensors), 0);
+  taeda::detail::compute_out("cat", values, [&] { return cat(vectors(tensors), 0); });
 }
 
 Tensor FlatLayout::part(const Tensor& flat, size_t i) const {

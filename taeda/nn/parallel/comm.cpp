@@ -5,8 +5,9 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/join.h"
-#include "taeda/ops/out.h"
+#include "taeda/ops/write_out.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn::parallel {
@@ -152,10 +153,13 @@ bool PairwiseSum::step() {
     const bool first = side_ == AddedOn::First;
     const Tensor stays = tensors_[first ? i : i + distance],
                  comes = tensors_[first ? i + distance : i];
-    if (distance_ >= n && stays.device() == out_.device())
-      tensors_[0] = add_out(out_, comes.to(stays.device()), stays);
-    else
+    if (distance_ >= n && stays.device() == out_.device()) {
+      const Tensor here = comes.to(stays.device());
+      taeda::detail::compute_out("add", out_, [&] { return taeda::add(here, stays); });
+      tensors_[0] = out_;
+    } else {
       tensors_[i] = sum_of(stays, comes);
+    }
   }
   if (distance_ < n) return true;
   if (!tensors_[0].is_same(out_)) out_.copy_(tensors_[0], true);
