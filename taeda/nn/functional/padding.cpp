@@ -157,6 +157,12 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
   TAEDA_CHECK(pad.size() % 2 == 0, "Padding length must be divisible by 2");
   TAEDA_CHECK(static_cast<int64_t>(pad.size()) <= input.dim() * 2, "Padding length too large");
   if (mode == PaddingMode::Constant) return pad_constant(input, pad, value);
+  const auto padded = static_cast<int64_t>(pad.size() / 2);
+  TAEDA_CHECK_NOT_IMPLEMENTED(
+      padded >= 1 && padded <= 3 && (input.dim() == padded + 1 || input.dim() == padded + 2),
+      "Padding size ", pad.size(), " is not supported for ", input.dim(),
+      "D input tensor: other modes than constant pad the last 1, 2 or 3 dimensions of an input that "
+      "has one or two more");
   if (AutocastMode::is_active() &&
       (mode == PaddingMode::Replicate || (mode == PaddingMode::Reflect && pad.size() <= 4)))
     return policy::float32<policy::host>(
