@@ -1,6 +1,11 @@
 """torch.cuda.amp: automatic mixed precision for devices of type cuda."""
 
-from ..amp import AutocastOfType, GradScalerOfType, custom_bwd, custom_fwd  # noqa: F401
+import functools
+
+from .. import amp
+from ..amp import AutocastOfType, GradScalerOfType
+
+custom_fwd, custom_bwd = (functools.partial(each, device_type="cuda") for each in (amp.custom_fwd, amp.custom_bwd))
 
 
 class autocast(AutocastOfType):

@@ -186,6 +186,9 @@ class profile:
                  with_stack=False, with_flops=False, with_modules=False, experimental_config=None,
                  execution_trace_observer=None, acc_events=False, use_cuda=None, custom_trace_id_callback=None,
                  post_processing_timeout_s=None):
+        for each in activities or ():
+            if not isinstance(each, (ProfilerActivity, dict)):
+                raise TypeError(f"Expected ProfilerActivity or dict, got {type(each)}")
         activities = set(activities) if activities is not None else {ProfilerActivity.CPU, ProfilerActivity.CUDA}
         if use_cuda is not None:
             activities = activities | {ProfilerActivity.CUDA} if use_cuda else activities - {ProfilerActivity.CUDA}

@@ -12,7 +12,8 @@ _mse_loss, _nll_loss, _cross_entropy, _ctc_loss = F.mse_loss, F.nll_loss, F.cros
 class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.reduction = legacy_reduction(size_average, reduce, reduction, stacklevel=5)
+        old = size_average is not None or reduce is not None
+        self.reduction = legacy_reduction(size_average, reduce, reduction, stacklevel=5) if old else reduction
 
 
 class _WeightedLoss(_Loss):
@@ -62,6 +63,8 @@ class HuberLoss(_Loss):
 
     def __init__(self, reduction="mean", delta=1.0):
         super().__init__(reduction=reduction)
+        if not isinstance(delta, (int, float)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         self.delta = delta
 
     def forward(self, input, target):
