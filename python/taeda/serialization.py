@@ -368,8 +368,6 @@ def _placed(storage, location, map_location):
     if isinstance(map_location, dict):
         location = map_location.get(location, location)
     elif map_location is not None:
-        if not isinstance(map_location, (str, _C.device)):
-            raise TypeError(f"'{type(map_location).__name__}' object is not callable")
         location = str(map_location)
     if location == "cpu":
         return storage if storage.device.type == "cpu" else TypedStorage._of(storage._flat().cpu())
@@ -435,6 +433,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")
+    if map_location is not None and not callable(map_location) and not isinstance(map_location, (str, dict, _C.device)):
+        raise TypeError(f"'{type(map_location).__name__}' object is not callable")
     safe = weights_only is None or weights_only
     options = {key: value for key, value in pickle_load_args.items() if key in ("encoding", "errors", "fix_imports")}
     unpickler = _SafeUnpickler if safe else _TrustingUnpickler

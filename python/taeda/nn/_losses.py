@@ -118,7 +118,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if reduction == "batchmean":
         made = _C.kl_div(input, target, "sum", log_target)
         return made / input.size(0) if input.dim() else made
-    return _C.kl_div(input, target, reduction, log_target)
+    return _C.kl_div(input, target, named(reduction), log_target)
 
 
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):

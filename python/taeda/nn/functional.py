@@ -209,11 +209,15 @@ def _check_statistics(input):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
 
 
+def _check_eps(eps):
+    if eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+
+
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     if training:
         _check_statistics(input)
-        if eps <= 0:
-            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+        _check_eps(eps)
     return _C.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
@@ -279,6 +283,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         input, weight = weight, input
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
+    expect("embedding_bag", "scale_grad_by_freq", 5, scale_grad_by_freq, bool)
+    expect("embedding_bag", "sparse", 6, sparse, bool)
     return _F.embedding_bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights,
                             include_last_offset, padding_idx)
 
@@ -413,11 +419,11 @@ def pad(input, pad, mode="constant", value=None):
 
 
 def pixel_shuffle(input, upscale_factor):
-    return _F.pixel_shuffle(input, _ints("pixel_shuffle", "upscale_factor", upscale_factor, 1)[0])
+    return _F.pixel_shuffle(input, _ints("pixel_shuffle", "upscale_factor", (upscale_factor,), 1)[0])
 
 
 def pixel_unshuffle(input, downscale_factor):
-    return _F.pixel_unshuffle(input, _ints("pixel_unshuffle", "downscale_factor", downscale_factor, 1)[0])
+    return _F.pixel_unshuffle(input, _ints("pixel_unshuffle", "downscale_factor", (downscale_factor,), 1)[0])
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):

@@ -2,7 +2,7 @@
 
 from ... import _C
 from .. import functional as F
-from .._losses import _of_one_size, legacy_reduction
+from .._losses import _of_one_size, legacy_reduction, named
 from .module import Module
 
 # Others, if a program puts them there, are called.
@@ -40,7 +40,7 @@ class MSELoss(_Loss):
         input, target = _of_one_size(input, target)
         if F.mse_loss is not _mse_loss:
             return F.mse_loss(input, target, reduction=self.reduction)
-        return _C.mse_loss(input, target, self.reduction)
+        return _C.mse_loss(input, target, named(self.reduction))
 
 
 class SmoothL1Loss(_Loss):
@@ -83,7 +83,7 @@ class NLLLoss(_WeightedLoss):
     def forward(self, input, target):
         if F.nll_loss is not _nll_loss:
             return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
-        return _C.nll_loss(input, target, self.weight, self.reduction, self.ignore_index)
+        return _C.nll_loss(input, target, self.weight, named(self.reduction), self.ignore_index)
 
 
 class NLLLoss2d(NLLLoss):
@@ -103,7 +103,7 @@ class CrossEntropyLoss(_WeightedLoss):
         if F.cross_entropy is not _cross_entropy:
             return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
                                    label_smoothing=self.label_smoothing)
-        return _C.cross_entropy(input, target, self.weight, self.reduction, self.ignore_index, self.label_smoothing)
+        return _C.cross_entropy(input, target, self.weight, named(self.reduction), self.ignore_index, self.label_smoothing)
 
 
 class PoissonNLLLoss(_Loss):
@@ -295,5 +295,7 @@ class CTCLoss(_Loss):
 
     def forward(self, log_probs, targets, input_lengths, target_lengths):
         if F.ctc_loss is not _ctc_loss:
-            return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
-        return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
+            return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, named(self.reduction),
+                           self.zero_infinity)
+        return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, named(self.reduction),
+                           self.zero_infinity)
