@@ -133,9 +133,11 @@ void set_item_of(PyObject* self, PyObject* index, PyObject* value) {
     return;
   }
   if (!is_tensor(value)) {
-    const std::string kind = "torch." + std::string(x.is_cpu() ? "" : to_string(x.device().type())) +
+    const std::string kind = "torch." +
+                             std::string(x.is_cpu() ? "" : to_string(x.device().type())) +
                              (x.is_cpu() ? "" : ".") + to_string(x.dtype()) + "Tensor";
-    raise(PyExc_TypeError, std::string("can't assign a ") + Py_TYPE(value)->tp_name + " to a " + kind);
+    raise(PyExc_TypeError,
+          std::string("can't assign a ") + Py_TYPE(value)->tp_name + " to a " + kind);
   }
   const Tensor source = tensor_of(value);
   const ReleaseGil released(selects_by_tensor(indices));

@@ -22,20 +22,28 @@ def is_storage(obj):
 
 
 def is_floating_point(input):
-    return _expect_tensor("is_floating_point", "input", 1, input).is_floating_point()
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_floating_point", "input", 1, input)
+    return input.is_floating_point()
 
 
 def is_complex(input):
-    return _expect_tensor("is_complex", "input", 1, input).is_complex()
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_complex", "input", 1, input)
+    return input.is_complex()
 
 
 def is_nonzero(input):
     """Whether the one element of a tensor is not zero."""
-    return _expect_tensor("is_nonzero", "input", 1, input).is_nonzero()
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_nonzero", "input", 1, input)
+    return input.is_nonzero()
 
 
 def numel(input):
-    return _expect_tensor("numel", "input", 1, input).numel()
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("numel", "input", 1, input)
+    return input.numel()
 
 
 def complex(real, imag, *, out=None):
@@ -156,7 +164,7 @@ def dsplit(input, indices_or_sections=None, **by_name):
 
 def nonzero(input, *, out=None, as_tuple=False):
     """Coordinates of the elements that are not zero: rows of a matrix, or a tuple of vectors to index with."""
-    if _expect("nonzero", "as_tuple", None, as_tuple, bool):
+    if as_tuple is not False and _expect("nonzero", "as_tuple", None, as_tuple, bool):
         return tuple(_C.nonzero_numpy(input))
     return _C.nonzero(input) if out is None else _C.nonzero(input, out=out)
 

@@ -183,4 +183,4 @@ unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Ten
       .add_post_accumulate_hook(std::move(hook));
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

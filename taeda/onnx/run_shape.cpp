@@ -207,8 +207,8 @@ Tensor pad_each(Tensor x, const std::vector<int64_t>& pairs, PaddingMode how) {
     if (pairs[at] == 0 && pairs[at + 1] == 0) continue;
     const Tensor last = x.movedim(d, -1);
     DimVector sizes = last.sizes();
-    const Tensor padded = nn::functional::pad(last.reshape({1, -1, last.size(-1)}),
-                                              {pairs[at], pairs[at + 1]}, how);
+    const Tensor padded =
+        nn::functional::pad(last.reshape({1, -1, last.size(-1)}), {pairs[at], pairs[at + 1]}, how);
     sizes.back() = padded.size(-1);
     x = padded.reshape(sizes).movedim(-1, d);
   }

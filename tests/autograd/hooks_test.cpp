@@ -41,7 +41,8 @@ TEST(Hooks, RemovingWhatIsNoHookIsAnError) {
   EXPECT_THAT(error_of([&] { x.remove_hook(1); }),
               HasSubstr("Invalid index, no hook at position 1"));
   const unsigned handle = x.register_hook([](const Tensor& g) { return g; });
-  EXPECT_THAT(error_of([&] { x.remove_hook(handle + 1'000'000); }), HasSubstr("no hook at position"));
+  EXPECT_THAT(error_of([&] { x.remove_hook(handle + 1'000'000); }),
+              HasSubstr("no hook at position"));
   EXPECT_THAT(error_of([&] { ones({1}).remove_hook(handle); }), HasSubstr("no hook at position"));
   x.remove_hook(handle);
   x.remove_hook(handle);  // as in libtorch, where a place stays a place

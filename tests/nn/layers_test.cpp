@@ -188,9 +188,12 @@ TEST(Pad, AllModes) {
         F::pad(empty({1, 0}), {1, 0}, kReplicate);
       },
       ThrowsMessage<Error>(HasSubstr("Expected a non-empty input")));
-  EXPECT_THAT([&] { F::pad(x, {2, 1}, kReflect); },
-              ThrowsMessage<NotImplementedError>(
-                  HasSubstr("Padding size 2 is not supported for 1D input tensor")));
+  EXPECT_THAT(
+      [&] {
+        F::pad(x, {2, 1}, kReflect);
+      },
+      ThrowsMessage<NotImplementedError>(
+          HasSubstr("Padding size 2 is not supported for 1D input tensor")));
 }
 
 TEST(Bilinear, ComputesTheForm) {

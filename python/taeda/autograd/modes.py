@@ -67,7 +67,8 @@ class set_grad_enabled(_Mode):
     """Switches recording at once; as a context manager it switches back."""
 
     def __init__(self, mode):
-        expect("set_grad_enabled", "enabled", 1, mode, bool)
+        if type(mode) is not bool:
+            expect("set_grad_enabled", "enabled", 1, mode, bool)
         self.previous = _C.is_grad_enabled()
         self.mode = mode
         _C._set_grad_enabled(mode)

@@ -22,7 +22,7 @@ def named(reduction):
 def legacy_reduction(size_average, reduce, reduction, stacklevel=4):
     """The reduction that two old flags mean; `reduction` where they are not given."""
     if size_average is None and reduce is None:
-        return named(reduction)
+        return reduction if type(reduction) is str else named(reduction)
     size_average = True if size_average is None else size_average
     reduce = True if reduce is None else reduce
     reduction = "none" if not reduce else "mean" if size_average else "sum"

@@ -283,8 +283,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         input, weight = weight, input
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
-    expect("embedding_bag", "scale_grad_by_freq", 5, scale_grad_by_freq, bool)
-    expect("embedding_bag", "sparse", 6, sparse, bool)
+    if type(scale_grad_by_freq) is not bool or type(sparse) is not bool:
+        expect("embedding_bag", "scale_grad_by_freq", 5, scale_grad_by_freq, bool)
+        expect("embedding_bag", "sparse", 6, sparse, bool)
     return _F.embedding_bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights,
                             include_last_offset, padding_idx)
 
@@ -398,7 +399,8 @@ def _lp_pool(dims):
         if dims == 3:
             means = _C.avg_pool3d(input.pow(norm_type), kernel, stride, 0, ceil_mode)
             return (means.sign() * means.abs().relu()).mul(math.prod(kernel)).pow(1.0 / norm_type)
-        return _F.lp_pool(input, norm_type, kernel, kernel if stride is None else _ints(name, "stride", stride, dims), ceil_mode)
+        stride = kernel if stride is None else _ints(name, "stride", stride, dims)
+        return _F.lp_pool(input, norm_type, kernel, stride, ceil_mode)
     call.__name__ = name = f"lp_pool{dims}d"
     return call
 

@@ -21,7 +21,8 @@ class Parameter(Tensor, metaclass=_ParameterType):
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = _C.empty(0)
-        expect("_make_subclass", "require_grad", 3, requires_grad, bool)
+        if type(requires_grad) is not bool:
+            expect("_make_subclass", "require_grad", 3, requires_grad, bool)
         if not isinstance(data, _C.TensorBase):
             raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': a Parameter is made of a Tensor")
         if _C._has_torch_function_unary(data):  # stays of its class

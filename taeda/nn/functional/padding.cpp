@@ -178,8 +178,8 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
   TAEDA_CHECK_NOT_IMPLEMENTED(
       padded >= 1 && padded <= 3 && (input.dim() == padded + 1 || input.dim() == padded + 2),
       "Padding size ", pad.size(), " is not supported for ", input.dim(),
-      "D input tensor: other modes than constant pad the last 1, 2 or 3 dimensions of an input that "
-      "has one or two more");
+      "D input tensor: other modes than constant pad the last 1, 2 or 3 dimensions of an input "
+      "that has one or two more");
   if (AutocastMode::is_active() &&
       (mode == PaddingMode::Replicate || (mode == PaddingMode::Reflect && pad.size() <= 4)))
     return policy::float32<policy::host>(

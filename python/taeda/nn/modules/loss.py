@@ -40,7 +40,8 @@ class MSELoss(_Loss):
         input, target = _of_one_size(input, target)
         if F.mse_loss is not _mse_loss:
             return F.mse_loss(input, target, reduction=self.reduction)
-        return _C.mse_loss(input, target, named(self.reduction))
+        reduction = self.reduction if type(self.reduction) is str else named(self.reduction)
+        return _C.mse_loss(input, target, reduction)
 
 
 class SmoothL1Loss(_Loss):
@@ -83,7 +84,8 @@ class NLLLoss(_WeightedLoss):
     def forward(self, input, target):
         if F.nll_loss is not _nll_loss:
             return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
-        return _C.nll_loss(input, target, self.weight, named(self.reduction), self.ignore_index)
+        reduction = self.reduction if type(self.reduction) is str else named(self.reduction)
+        return _C.nll_loss(input, target, self.weight, reduction, self.ignore_index)
 
 
 class NLLLoss2d(NLLLoss):
@@ -103,7 +105,8 @@ class CrossEntropyLoss(_WeightedLoss):
         if F.cross_entropy is not _cross_entropy:
             return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
                                    label_smoothing=self.label_smoothing)
-        return _C.cross_entropy(input, target, self.weight, named(self.reduction), self.ignore_index, self.label_smoothing)
+        reduction = self.reduction if type(self.reduction) is str else named(self.reduction)
+        return _C.cross_entropy(input, target, self.weight, reduction, self.ignore_index, self.label_smoothing)
 
 
 class PoissonNLLLoss(_Loss):
