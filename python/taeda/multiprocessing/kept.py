@@ -90,7 +90,10 @@ class Shelf:
             warnings.simplefilter("ignore")  # of threads, which the copy has none of
             global _copying
             _copying = True
-            copy = os.fork() if self.fds else 1
+            try:
+                copy = os.fork() if self.fds else 1
+            except OSError:
+                copy = 1  # no more processes may be made: what was sent is lost
             _copying = False
         if copy:
             os.close(watched)
