@@ -48,9 +48,11 @@ MADE = {
     **{k: ("", f"{PAIR}, {PAIR}, {PAIR}") for k in ("GaussianNLLLoss", "TripletMarginLoss")},
     "CTCLoss": ("", "torch.ones(3, 1, 2).log_softmax(2), torch.tensor([[1]]), (3,), (1,)"),
 }
-SHAPED = {"Conv": "4, 2, 3", "ConvTranspose": "4, 2, 3", "LazyConv": "2, 3", "BatchNorm": "4", "InstanceNorm": "4",
-          "MaxPool": "2", "AvgPool": "2", "AdaptiveAvgPool": "2", "AdaptiveMaxPool": "2", "LPPool": "2, 2",
-          "ReflectionPad": "1", "ReplicationPad": "1", "ZeroPad": "1", "CircularPad": "1", "ConstantPad": "1, 0.5", "Dropout": ""}
+SHAPED = {
+    "Conv": "4, 2, 3", "ConvTranspose": "4, 2, 3", "LazyConv": "2, 3", "BatchNorm": "4", "InstanceNorm": "4", "MaxPool": "2",
+    "AvgPool": "2", "AdaptiveAvgPool": "2", "AdaptiveMaxPool": "2", "LPPool": "2, 2", "ReflectionPad": "1",
+    "ReplicationPad": "1", "ZeroPad": "1", "CircularPad": "1", "ConstantPad": "1, 0.5", "Dropout": "",
+}
 MADE.update({f"{name}{n}d": (given, images) for n, images in IMAGES.items() for name, given in SHAPED.items()})
 
 
