@@ -84,8 +84,8 @@ class Shelf:
         self.thread.join(_SECONDS)
         try:
             watched = os.pidfd_open(parent.pid)
-        except OSError:
-            return  # it has ended
+        except (OSError, AttributeError):
+            return  # it has ended, or this system cannot tell
         with self.lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of threads, which the copy has none of
             global _copying
