@@ -99,7 +99,9 @@ void store(PyObject* o, void*& at) {
         : PyLong_Check(o)     ? to_real(o)
                               : to_scalar(o).template cast<double>()));
   else if constexpr (std::is_same_v<T, int64_t>)
-    value = PyLong_CheckExact(o) ? to_int(o) : to_scalar(o).template cast<int64_t>();
+    value = PyLong_CheckExact(o) ? to_int(o) : to_scalar(o).template to<int64_t>();
+  else if constexpr (std::is_same_v<T, complex<float>>)
+    value = to_scalar(o).template cast<T>();
   else
     value = to_scalar(o).template to<T>();
   std::memcpy(at, &value, sizeof(T));

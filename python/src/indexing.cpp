@@ -140,8 +140,14 @@ void set_item_of(PyObject* self, PyObject* index, PyObject* value) {
     x.index_put_(all, number);
     return;
   }
-  const Tensor source =
-      is_tensor(value) ? tensor_of(value) : tensor_from(value, x.dtype(), x.device());
+  if (!is_tensor(value)) {
+    const std::string kind = "torch." +
+                             std::string(x.is_cpu() ? "" : to_string(x.device().type())) +
+                             (x.is_cpu() ? "" : ".") + to_string(x.dtype()) + "Tensor";
+    raise(PyExc_TypeError,
+          std::string("can't assign a ") + Py_TYPE(value)->tp_name + " to a " + kind);
+  }
+  const Tensor source = tensor_of(value);
   const ReleaseGil released(selects_by_tensor(indices));
   x.index_put_(all, source);
 }

@@ -87,12 +87,14 @@ def functions(kind):
         _device.synchronize(place(device))
 
     def manual_seed(seed):
+        seed = int(seed) & 0xFFFFFFFFFFFFFFFF
         if is_available():
-            _device.manual_seed(kind, int(seed) & 0xFFFFFFFFFFFFFFFF)
+            _device.manual_seed(kind, seed)
 
     def manual_seed_all(seed):
+        seed = int(seed) & 0xFFFFFFFFFFFFFFFF
         if is_available():
-            _device.manual_seed_all(kind, int(seed) & 0xFFFFFFFFFFFFFFFF)
+            _device.manual_seed_all(kind, seed)
 
     def seed():
         """Seeds the current device from the system's entropy."""

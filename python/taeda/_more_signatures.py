@@ -25,7 +25,7 @@ def into(out, made, sequence="", silently=False):
 def _sorting(operation):
     """Sorting keeps the order of equal elements anyway."""
     def call(input, dim=-1, descending=False, stable=None, **out):
-        if stable is None or isinstance(dim, bool):
+        if not isinstance(stable, bool) or isinstance(dim, bool):
             return NotImplemented
         return operation(input, dim, descending, **out)
     return call

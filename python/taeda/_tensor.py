@@ -148,6 +148,8 @@ class Tensor(_C.TensorBase):
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if stream is not None and type(stream) is not int:
+            raise TypeError("stream must be ``int`` or ``none``")
         source = self.clone() if copy else self
         return source._capsule(max_version is not None and max_version[0] >= 1)
 
@@ -165,6 +167,8 @@ class Tensor(_C.TensorBase):
         return object.__format__(self, spec)
 
     def __complex__(self):
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
         if self.requires_grad:
             float(self.detach().real.requires_grad_())  # which says that a number has no history
         return complex(self.item())
@@ -211,6 +215,8 @@ class Tensor(_C.TensorBase):
         if isinstance(dtype, (str, type)):
             kind, device = named_type(dtype)
             return self.to(device=device or self.device, dtype=kind, non_blocking=non_blocking)
+        if not isinstance(dtype, _C.dtype):
+            raise TypeError("dtype must be a type, str, or dtype object")
         return self.to(dtype, non_blocking=non_blocking)
 
     def resize(self, *sizes):
@@ -248,11 +254,13 @@ class Tensor(_C.TensorBase):
 
     def apply_(self, function):
         """Replaces every element by function(element); on the CPU, slowly."""
+        _refuse_history(self, "apply_")
         flat = _C._tensor_from([function(x) for x in self.detach().flatten().tolist()], self.dtype, None)
         return self.detach().copy_(flat.view(self.shape)) is not None and self
 
     def map_(self, other, function):
         """Replaces every element by function(element, other's element); on the CPU, slowly."""
+        _refuse_history(self, "map_")
         pairs = zip(self.detach().flatten().tolist(), other.detach().expand_as(self).flatten().tolist())
         flat = _C._tensor_from([function(a, b) for a, b in pairs], self.dtype, None)
         return self.detach().copy_(flat.view(self.shape)) is not None and self
@@ -270,6 +278,12 @@ class Tensor(_C.TensorBase):
         return {"typestr": codes[repr(self.dtype)[6:]], "shape": tuple(self.shape), "version": 2,
                 "strides": None if self.is_contiguous() else tuple(s * size for s in self.stride()),
                 "data": (self.data_ptr(), False)}
+
+
+def _refuse_history(tensor, name):
+    """What changes elements one by one in Python can be no part of a graph."""
+    if tensor.requires_grad:
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
 
 
 def _as_class(made, cls):

@@ -204,7 +204,7 @@ def dsmm(input, mat2):
 
 def to_dlpack(tensor):
     """A capsule by DLPack over a tensor's memory."""
-    return tensor.__dlpack__()
+    return tensor._capsule(False)
 
 
 def set_anomaly_enabled(mode, check_nan=True):

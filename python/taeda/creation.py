@@ -141,6 +141,22 @@ class _LegacyType(type):
     def __instancecheck__(cls, instance):
         return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.device.type == cls.device_type
 
+    @property
+    def is_cuda(cls):
+        return cls.device_type == "cuda"
+
+    @property
+    def is_sparse(cls):
+        return False
+
+    @property
+    def is_xpu(cls):
+        return False
+
+    @property
+    def layout(cls):
+        return _C.strided
+
     def __call__(cls, *args):
         if not args:
             return _C.empty(0, dtype=cls.dtype, device=cls.device_type)
@@ -159,6 +175,8 @@ class _LegacyType(type):
             return first.alias()
         if isinstance(first, _C.Size):
             return _C.empty(first, dtype=cls.dtype, device=cls.device_type)
+        if isinstance(first, float):
+            raise TypeError("new(): data must be a sequence (got float)")
         return _C._tensor_from(first, cls.dtype, cls.device_type)
 
 

@@ -1,6 +1,7 @@
 """Functions of torch whose Python signatures take more than those of C++: any number of tensors, several kinds of a result."""
 
 from . import _C
+from ._arguments import expect as _expect, expect_tensor as _expect_tensor
 from ._more_signatures import into as _into
 from ._vmap import vmap
 from ._warnings import warn_once
@@ -22,19 +23,27 @@ def is_storage(obj):
 
 
 def is_floating_point(input):
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_floating_point", "input", 1, input)
     return input.is_floating_point()
 
 
 def is_complex(input):
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_complex", "input", 1, input)
     return input.is_complex()
 
 
 def is_nonzero(input):
     """Whether the one element of a tensor is not zero."""
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_nonzero", "input", 1, input)
     return input.is_nonzero()
 
 
 def numel(input):
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("numel", "input", 1, input)
     return input.numel()
 
 
@@ -159,7 +168,7 @@ def dsplit(input, indices_or_sections=None, **by_name):
 
 def nonzero(input, *, out=None, as_tuple=False):
     """Coordinates of the elements that are not zero: rows of a matrix, or a tuple of vectors to index with."""
-    if as_tuple:
+    if as_tuple is not False and _expect("nonzero", "as_tuple", None, as_tuple, bool):
         return tuple(_C.nonzero_numpy(input))
     return _C.nonzero(input) if out is None else _C.nonzero(input, out=out)
 
@@ -232,6 +241,9 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None, 
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """Distances of every row of x1 to every row of x2."""
+    if compute_mode not in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+                            "donot_use_mm_for_euclid_dist"):
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     return _C.cdist(x1, x2, p)
 
 

@@ -63,6 +63,8 @@ def narrow_copy(self, dim, start, length):
 
 def record_stream(self, stream):
     """Nothing to do: memory is given back when the streams that use it are done."""
+    if not isinstance(stream, _C._device.StreamBase):
+        raise RuntimeError("unknown parameter type")
 
 
 def new(self, *args, device=None):

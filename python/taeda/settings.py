@@ -26,7 +26,7 @@ _PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4,
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
     """How tensors are printed; `profile` "default", "short" or "full"."""
     if profile is not None:
-        defaults = _PROFILES[profile]
+        defaults = _PROFILES.get(profile, (None, None, None, None))  # PyTorch, too, passes over other names
         precision, threshold, edgeitems, linewidth = (
             given if given is not None else standard
             for given, standard in zip((precision, threshold, edgeitems, linewidth), defaults))
@@ -40,7 +40,10 @@ _deterministic = [False, False]
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Accepted: results are the same bits from run to run whatever this says."""
-    _deterministic[:] = [bool(mode), bool(warn_only)]
+    from ._arguments import expect
+    expect("_set_deterministic_algorithms", "mode", 1, mode, bool)
+    expect("_set_deterministic_algorithms", "warn_only", None, warn_only, bool)
+    _deterministic[:] = [mode, warn_only]
 
 
 def are_deterministic_algorithms_enabled():
@@ -69,6 +72,10 @@ def set_default_tensor_type(t):
     warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
               "torch.set_default_device() as alternatives.")
     from ._tensor import named_type
+    if isinstance(t, str):  # a name is looked for in the module, as PyTorch does
+        name = t.rpartition(".")[2]
+        import taeda
+        t = getattr(taeda, name)
     _C.set_default_dtype(named_type(t)[0])
 
 

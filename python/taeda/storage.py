@@ -1,6 +1,7 @@
 """The memory behind tensors, as files and other processes see it."""
 
 from . import _C
+from ._arguments import expect
 from ._warnings import warn_once
 
 _NAMES = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage", "bfloat16": "BFloat16Storage",
@@ -99,6 +100,7 @@ class _Storage:
 
     def copy_(self, source, non_blocking=None):
         """Takes another storage's elements."""
+        expect("copy_", "src", 1, source, _Storage, "torch.Storage")
         self._elements().copy_(source._elements(), bool(non_blocking))
         return self
 

@@ -21,7 +21,11 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
             assert_close(actual[key], expected[key], rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=check_device,
                          check_dtype=check_dtype, check_stride=check_stride, msg=msg)
         return
-    if isinstance(expected, (list, tuple)) and not all(isinstance(e, (int, float, bool)) for e in expected):
+    if (rtol is None) != (atol is None):
+        given, missing = ("atol", "rtol") if rtol is None else ("rtol", "atol")
+        raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
+    lists = all(isinstance(e, (list, tuple)) for e in (actual, expected))
+    if lists and not (actual and expected and all(isinstance(e, (int, float, bool)) for e in expected)):
         if len(actual) != len(expected):
             raise AssertionError(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}")
         for a, e in zip(actual, expected):

@@ -154,3 +154,16 @@ def test_files(dtype):
     found = torch.load(file)
     assert found["x"].equal(x) and found["row"].equal(x[1]) and found["dtype"] is dtype
     assert found["row"].untyped_storage().data_ptr() == found["x"].untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("value", (1e20, -1e20, float("nan"), float("inf")))
+def test_what_no_integer_is_makes_no_integer(value):
+    for dtype in (torch.int64, torch.int32, torch.uint8):
+        for make in (torch.tensor, torch.as_tensor):
+            with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
+                make([1, value], dtype=dtype)
+
+
+def test_what_is_beyond_floating_numbers_is_infinite():
+    assert torch.tensor([-1e9, 65519.0, 65520.0], dtype=torch.float16).tolist() == [-float("inf"), 65504, float("inf")]
+    assert torch.tensor(1e39 + 1j, dtype=torch.complex64).item() == complex(float("inf"), 1)

@@ -189,7 +189,11 @@ unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const 
 }
 
 void Tensor::remove_hook(unsigned handle) const {
-  if (const autograd::Edge edge = autograd::gradient_edge(*this)) edge.node->remove_hook(handle);
+  const autograd::Edge edge = autograd::gradient_edge(*this);
+  // A handle that was given once names no hook when that is removed, and may be named again.
+  TAEDA_CHECK(edge && edge.node->hooks() && handle != 0 && handle < new_hook_handle(),
+              "Invalid index, no hook at position ", handle);
+  edge.node->remove_hook(handle);
 }
 
 unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const {
@@ -200,4 +204,4 @@ unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Ten
       .add_post_accumulate_hook(std::move(hook));
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

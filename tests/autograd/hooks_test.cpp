@@ -36,6 +36,25 @@ TEST(Hooks, TensorHooksSeeAndReplaceGradients) {
   EXPECT_EQ(at(x.grad()), 1);
 }
 
+TEST(Hooks, RemovingWhatIsNoHookIsAnError) {
+  const Tensor x = leaf(1);
+  EXPECT_THAT(error_of([&] { x.remove_hook(1); }),
+              HasSubstr("Invalid index, no hook at position 1"));
+  const unsigned handle = x.register_hook([](const Tensor& g) { return g; });
+  EXPECT_THAT(error_of([&] { x.remove_hook(handle + 1'000'000); }),
+              HasSubstr("no hook at position"));
+  EXPECT_THAT(error_of([&] { ones({1}).remove_hook(handle); }), HasSubstr("no hook at position"));
+  x.remove_hook(handle);
+  x.remove_hook(handle);  // as in libtorch, where a place stays a place
+}
+
+TEST(Hooks, AHookMayNotChangeTheDtype) {
+  const Tensor x = leaf(1);
+  x.register_hook([](const Tensor& g) { return g.to(kDouble); });
+  EXPECT_THAT(error_of([&] { (x * 2).sum().backward(); }),
+              HasSubstr("hook has changed the type of value (was Float"));
+}
+
 TEST(Hooks, AGradientThatNobodyElseHoldsIsNotCopied) {
   const Tensor bias = leaf({3}, 1), row = leaf({1, 3}, 1), held = leaf({3}, 1);
   const void *of_bias = nullptr, *of_row = nullptr;

@@ -26,8 +26,7 @@ class autocast:
     """
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
-        if not isinstance(device_type, str):
-            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        _check_type(device_type)
         if enabled and (why := _why_not(device_type, dtype)):
             warn(why)
             enabled, dtype = False, None
@@ -79,8 +78,14 @@ def is_autocast_available(device_type):
     return device_type in ("cpu", "cuda", "sim")
 
 
-def custom_fwd(fwd=None, *, device_type="cuda", cast_inputs=None):
+def _check_type(device_type):
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+
+
+def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
     """For forward of an autograd.Function: `cast_inputs` is the dtype of its floating inputs under autocast."""
+    _check_type(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
@@ -94,8 +99,9 @@ def custom_fwd(fwd=None, *, device_type="cuda", cast_inputs=None):
     return wrapped
 
 
-def custom_bwd(bwd=None, *, device_type="cuda"):
+def custom_bwd(bwd=None, *, device_type):
     """For backward of an autograd.Function: it runs under the autocast of its forward."""
+    _check_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 

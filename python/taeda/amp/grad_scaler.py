@@ -35,12 +35,19 @@ class GradScaler:
         self._device, self._enabled = device, enabled and there
         self._scale, self._growth_factor, self._backoff_factor = init_scale, growth_factor, backoff_factor
         self._growth_interval, self._growth_tracker = growth_interval, 0
+        self._scaled = False  # whether `scale` was ever called: without it there is nothing to take back
         self._stages, self._found = {}, {}  # of optimizers, by id
+
+    def _check_scaled(self, name):
+        if not self._scaled:
+            raise AssertionError(f"Attempted {name} but _scale is None.  This may indicate your script did not use "
+                                 "scaler.scale(loss or outputs) earlier in the iteration.")
 
     def scale(self, outputs):
         """The loss, or nested lists of tensors, times the scale."""
         if not self._enabled:
             return outputs
+        self._scaled = True
         if isinstance(outputs, _C.TensorBase):
             wide = outputs.float() if outputs.dtype in (_C.float16, _C.bfloat16) else outputs
             return wide * self._scale
@@ -57,6 +64,7 @@ class GradScaler:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if stage == "stepped":
             raise RuntimeError("unscale_() is being called after step().")
+        self._check_scaled("unscale_")
         finite = True
         for group in optimizer.param_groups:
             for p in group["params"]:
@@ -78,6 +86,7 @@ class GradScaler:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         if self._stages.get(id(optimizer)) == "stepped":
             raise RuntimeError("step() has already been called since the last update().")
+        self._check_scaled("step")
         if id(optimizer) not in self._stages:
             self.unscale_(optimizer)
         self._stages[id(optimizer)] = "stepped"
@@ -87,6 +96,7 @@ class GradScaler:
         """Moves the scale for the next iteration, or sets it."""
         if not self._enabled:
             return
+        self._check_scaled("update")
         if new_scale is not None:
             self._scale = float(new_scale)
         elif not self._found:

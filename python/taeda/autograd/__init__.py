@@ -2,6 +2,7 @@
 
 
 from .. import _C
+from .._arguments import expect
 from . import graph
 from .function import Function, FunctionCtx, NestedIOFunction, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
@@ -24,6 +25,8 @@ class set_detect_anomaly:
 
     def __init__(self, mode, check_nan=True):
         self.previous = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
+        expect("set_anomaly_enabled", "enabled", 1, mode, bool)
+        expect("set_anomaly_enabled", "check_nan", 2, check_nan, bool)
         _C._set_detect_anomaly(mode, check_nan)
 
     def __enter__(self):

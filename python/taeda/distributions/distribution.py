@@ -128,7 +128,7 @@ class Distribution:
     _takes_numbers = False  # as values, also where they are checked
 
     def _as_value(self, value):
-        if isinstance(value, numbers.Number) and self._validate_args and not self._takes_numbers:
+        if isinstance(value, (numbers.Number, str)) and self._validate_args and not self._takes_numbers:
             raise ValueError("The value argument to log_prob must be a Tensor")
         if isinstance(value, _C.TensorBase):
             return value

@@ -9,6 +9,10 @@ _registered = {}
 
 def register_kl(type_p, type_q):
     """Decorates a function of (p, q) that kl_divergence calls for these classes, or for ones derived from them."""
+    for index, kind in enumerate((type_p, type_q), 1):
+        if not isinstance(kind, type):
+            raise TypeError(f"register_kl(): argument {index} must be a class, but got {type(kind).__name__}")
+
     def register(function):
         _registered[type_p, type_q] = function
         return function
@@ -34,7 +38,7 @@ def kl_divergence(p, q):
     own = _own(p, q)
     if own is not None:
         return own(p, q)
-    if p._twin is None or q._twin is None:
+    if getattr(p, "_twin", None) is None or getattr(q, "_twin", None) is None:
         if isinstance(p, ExponentialFamily) and isinstance(q, ExponentialFamily):
             return bregman_divergence(p, q)
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")

@@ -36,6 +36,11 @@ class _NodeList:
         return repr(list(self))
 
 
+def _check_target(target):
+    if not isinstance(target, str):
+        raise AssertionError(f"Expected target to be str, got {type(target)}")
+
+
 class Graph:
     """The steps of a function: a list of nodes, of which each uses only earlier ones.
 
@@ -102,6 +107,7 @@ class Graph:
 
     def placeholder(self, name, type_expr=None, default_value=Ellipsis):
         """Adds an input; without a default it must be given."""
+        _check_target(name)
         return self.create_node("placeholder", name, () if default_value is Ellipsis else (default_value,),
                                 type_expr=type_expr)
 
@@ -115,6 +121,7 @@ class Graph:
 
     def call_module(self, module_name, args=None, kwargs=None, type_expr=None):
         """Adds a call of a module inside the owning one."""
+        _check_target(module_name)
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
     def call_method(self, method_name, args=None, kwargs=None, type_expr=None):

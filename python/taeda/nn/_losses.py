@@ -12,13 +12,20 @@ __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_e
            "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss"]
 
 
+def named(reduction):
+    """The name of a reduction; the library also knows them by number, which programs may not."""
+    if not isinstance(reduction, str):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
 def legacy_reduction(size_average, reduce, reduction):
     """The reduction that two old flags mean; `reduction` where they are not given."""
     if size_average is None and reduce is None:
         if reduction == "elementwise_mean":
             warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
             return "mean"
-        return reduction
+        return reduction if type(reduction) is str else named(reduction)
     size_average = True if size_average is None else size_average
     reduce = True if reduce is None else reduce
     reduction = "none" if not reduce else "mean" if size_average else "sum"
@@ -56,7 +63,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     if weight is not None:
         return _weighted(_C.huber_loss(input, target, "none", delta), weight, reduction, False)
-    return _C.huber_loss(input, target, reduction, delta)
+    return _C.huber_loss(input, target, named(reduction), delta)
 
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
@@ -99,7 +106,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if reduction == "batchmean":
         made = _C.kl_div(input, target, "sum", log_target)
         return made / input.size(0) if input.dim() else made
-    return _C.kl_div(input, target, reduction, log_target)
+    return _C.kl_div(input, target, named(reduction), log_target)
 
 
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
@@ -162,7 +169,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
     """Connectionist temporal classification; log_probs [T, N, C] or [T, C] (Graves et al. 2006)."""
-    return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, named(reduction), zero_infinity)
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,

@@ -236,6 +236,7 @@ class SparseAdam(Optimizer):
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
         check_rate(lr)
+        check(0.0 < lr, "Invalid learning rate: {}", lr)
         check(0.0 < eps, "Invalid epsilon value: {}", eps)
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})

@@ -64,10 +64,10 @@ class SGD(Fused):
         check(momentum >= 0.0, "Invalid momentum value: {}", momentum)
         check_decay(weight_decay)
         check(not nesterov or (momentum > 0 and dampening == 0), "Nesterov momentum requires a momentum and zero dampening")
+        self._check_fused(fused, foreach, differentiable)
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
-        self._check_fused(fused, foreach, differentiable)
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -129,14 +129,18 @@ class Adam(Fused):
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
                  maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False):
         check_rate(lr)
+        if isinstance(lr, _C.TensorBase) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         check(0.0 <= eps, "Invalid epsilon value: {}", eps)
         check_betas(betas)
+        if len({isinstance(beta, _C.TensorBase) for beta in betas}) > 1:
+            raise ValueError("betas must be either both floats or both Tensors")
         check_decay(weight_decay)
+        self._check_fused(fused, foreach, differentiable)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay})
-        self._check_fused(fused, foreach, differentiable)
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -214,11 +218,11 @@ class Adagrad(Fused):
         check_decay(weight_decay)
         check(0.0 <= initial_accumulator_value, "Invalid initial_accumulator_value value: {}", initial_accumulator_value)
         check(0.0 <= eps, "Invalid epsilon value: {}", eps)
+        self._check_fused(fused, foreach, differentiable)
         super().__init__(params, {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable, "fused": fused})
-        self._check_fused(fused, foreach, differentiable)
         for group in self.param_groups:  # PyTorch's have their state from the start
             for param in group["params"]:
                 self.state[param].update(self._state_of(param, group))

@@ -209,7 +209,14 @@ class Optimizer:
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in "
                             "sets will change between runs. Please use a list instead.")
         params = list(params)
-        if params and all(isinstance(p, tuple) for p in params):
+        named = [isinstance(p, tuple) for p in params]
+        if any(named) and not all(named):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        if self.param_groups and all(named) != ("param_names" in self.param_groups[0]):
+            before, now = ("with", "without") if not all(named) else ("without", "with")
+            raise ValueError("all optimizer param groups should be with/without names. cannot add param group "
+                             f"{now} names to the optimizer, whose groups are {before} names")
+        if params and all(named):
             param_group["param_names"] = [name for name, _ in params]
             params = [p for _, p in params]
         param_group["params"] = params
@@ -266,7 +273,7 @@ def check(holds, text, *values):
 
 
 def check_betas(betas):
-    for i, beta in enumerate(betas):
+    for i, beta in enumerate((betas[0], betas[1], *betas[2:])):
         check(0.0 <= beta < 1.0, f"Invalid beta parameter at index {i}: {{}}", beta)
 
 

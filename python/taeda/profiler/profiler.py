@@ -188,6 +188,9 @@ class profile:
                  execution_trace_observer=None, acc_events=False, use_cuda=None, custom_trace_id_callback=None,
                  post_processing_timeout_s=None):
         wanted = set(activities or ())
+        for each in wanted:
+            if not isinstance(each, (ProfilerActivity, dict)):
+                raise TypeError(f"Expected ProfilerActivity or dict, got {type(each)}")
         activities = set(activities) if activities is not None else {ProfilerActivity.CPU, ProfilerActivity.CUDA}
         if use_cuda is not None:
             activities = activities | {ProfilerActivity.CUDA} if use_cuda else activities - {ProfilerActivity.CUDA}

@@ -43,6 +43,9 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel
   TAEDA_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, "Input to max_unpooling", dims,
               "d should be a ", dims + 1, "d or ", dims + 2, "d Tensor, but got a tensor with ",
               input.dim(), " dimensions.");
+  TAEDA_CHECK(stride.size() == kernel_size.size() && padding.size() == kernel_size.size(),
+              "max_unpool", dims, "d expects ", dims, " elements in stride and padding, but got ",
+              stride.size(), " and ", padding.size());
   TAEDA_CHECK(indices.dtype() == kLong,
               "elements in indices should be type int64 but got: ", indices.dtype());
   TAEDA_CHECK(indices.sizes() == input.sizes(),

@@ -5,6 +5,7 @@ import contextlib
 from ... import _C
 from ..._warnings import deprecated
 
+_MISSING = object()
 
 @contextlib.contextmanager
 def _swapped(module, tensors):
@@ -18,12 +19,19 @@ def _swapped(module, tensors):
                     before.append((registry, last, registry[last]))
                     registry[last] = tensor
                     break
-            else:
-                raise AttributeError(f"{type(owner).__name__} has no attribute `{last}`")
+            else:  # a name that the module has not is an attribute for the call
+                own = vars(owner)
+                if last in own and not isinstance(own[last], _C.TensorBase):
+                    raise TypeError(f"{own[last]} is not an instance of torch.Tensor")
+                before.append((own, last, own.get(last, _MISSING)))
+                own[last] = tensor
         yield
     finally:
         for registry, name, tensor in reversed(before):
-            registry[name] = tensor
+            if tensor is _MISSING:
+                del registry[name]
+            else:
+                registry[name] = tensor
 
 
 def call_with(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):

@@ -187,6 +187,8 @@ class Processes(Iterator):
     def _start(self):
         super()._start()
         loader = self._loader
+        if loader.prefetch_factor == 0:
+            raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
         if not self._workers:
             context = loader.multiprocessing_context or multiprocessing.get_context()
             for number in range(loader.num_workers):
