@@ -51,6 +51,8 @@ Tensor detail::in_shape_of(const char* name, const Tensor& out, const Tensor& re
   return result.view(out.sizes());
 }
 
+void detail::write_out(Tensor& out, const Tensor& result) { write_out(out, result, false); }
+
 void detail::write_out(Tensor& out, const Tensor& result, bool silently) {
   TAEDA_CHECK(out.device() == result.device(), "Expected out tensor to have device ",
               result.device().str(), ", but got ", out.device().str(), " instead");

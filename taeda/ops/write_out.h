@@ -14,10 +14,11 @@ void check_out(const char* name, std::initializer_list<Tensor> out, const Inputs
   check_out(name, {TensorList(out.begin(), out.size()), TensorList(inputs)...});
 }
 
-/// Gives `out` the sizes and values of `result`, with a warning where it has others and elements;
-/// what is made of no tensor (`silently`) was told its sizes. Throws Error for another device, and
-/// if the result cannot be cast to out's dtype.
-void write_out(Tensor& out, const Tensor& result, bool silently = false);
+/// Gives `out` the sizes and values of `result`, with a warning where it has others and elements.
+/// Throws Error for another device, and if the result cannot be cast to out's dtype.
+void write_out(Tensor& out, const Tensor& result);
+/// `silently`: without the warning, for what is made of no tensor but of sizes.
+void write_out(Tensor& out, const Tensor& result, bool silently);
 
 /// `result` of a sequence in the shape of `out` if that has as many elements.
 Tensor in_shape_of(const char* name, const Tensor& out, const Tensor& result);
