@@ -13,8 +13,8 @@ _NUMBERS = (int, float, complex)
 
 
 def into(out, made, sequence="", silently=False):
-    """A result, written to `out` if there is one, which takes its sizes, silently where `made` was made of sizes alone. It keeps
-    its own for as many numbers of a sequence, of which the function is named.
+    """A result, written to `out` if there is one, which takes its sizes, silently where `made` was made of sizes alone. It
+    keeps its own for as many numbers of a sequence, of which the function is named.
     """
     if out is None:
         return made

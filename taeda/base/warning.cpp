@@ -97,4 +97,4 @@ void detail::warn_aside(WarningKind kind, std::string text) noexcept {
   }
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -63,8 +63,8 @@ class WarningHandlerGuard {
   WarningHandler* before_;
 };
 
-/// Tells the handler. Standard error gets a text once in a process, so that what a loop is warned of
-/// does not bury what else is there.
+/// Tells the handler. Standard error gets a text once in a process, so that what a loop is warned
+/// of does not bury what else is there.
 void warn(WarningKind kind, std::string text);
 
 /// A place, or an object, that warns once in a process, or each time where the program asks for it
@@ -89,7 +89,7 @@ WarningHandler* warning_handler_of_thread() noexcept;
 WarningHandler* exchange_warning_handler_of_thread(WarningHandler* handler) noexcept;
 
 }  // namespace detail
-}  // namespace taeda
+}  // namespace taeda::inline v0_2
 
 /// Warns with all arguments, printed one behind the other.
 #define TAEDA_WARN(...) TAEDA_WARN_AS(User, __VA_ARGS__)

@@ -30,10 +30,11 @@ constexpr const char* kUnsafeToAutocast =
 void warn_of_broadcast(const Tensor& input, const Tensor& target) {
   if (!input.defined() || !target.defined() || input.sizes() == target.sizes()) [[likely]]
     return;
-  TAEDA_WARN("Using a target size (torch.Size(", target.sizes(),
-             ")) that is different to the input size (torch.Size(", input.sizes(),
-             ")). This will likely lead to incorrect results due to broadcasting. Please ensure they "
-             "have the same size.");
+  TAEDA_WARN(
+      "Using a target size (torch.Size(", target.sizes(),
+      ")) that is different to the input size (torch.Size(", input.sizes(),
+      ")). This will likely lead to incorrect results due to broadcasting. Please ensure they "
+      "have the same size.");
 }
 
 /// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative

@@ -57,8 +57,8 @@ Tensor var_gradient(const Tensor& g, const Tensor& x, const Reduced& r, IntArray
 }
 
 /// The variance or the deviation, recorded.
-Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction,
-                  bool keepdim, const char* name = nullptr) {
+Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction, bool keepdim,
+                  const char* name = nullptr) {
   if (!name) name = root ? "std" : "var";
   if (self.is_complex()) {
     const Tensor sum = var_or_std(false, real(self), dims, correction, keepdim, name)

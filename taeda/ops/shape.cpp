@@ -405,10 +405,10 @@ Tensor Tensor::numpy_T() const {
   TAEDA_WARN_OF_NUMBER(*this, "Tensor.T", kIdentity);
   if (dim() == 1 || dim() > 2)
     TAEDA_WARN_ONCE(
-        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
-        "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
-        "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a "
-        "tensor.");
+        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+        "deprecated and it will throw an error in a future release. Consider `x.mT` to transpose "
+        "batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the "
+        "dimensions of a tensor.");
   DimVector order;
   for (int64_t d = dim() - 1; d >= 0; --d) order.push_back(d);
   return permute(order);

@@ -302,8 +302,8 @@ void warn_of_copy(const char* what, const Tensor& t) {
   if (t.is_contiguous() || !said.claim()) return;
   TAEDA_WARN("torch.searchsorted(): ", what,
              " tensor is non-contiguous, this will lower the performance due to extra data copy "
-             "when converting non-contiguous tensor to contiguous, please use contiguous ", what,
-             " tensor if possible. This message will only appear once per program.");
+             "when converting non-contiguous tensor to contiguous, please use contiguous ",
+             what, " tensor if possible. This message will only appear once per program.");
 }
 
 Tensor in_order(const Tensor& sequence, const Tensor& sorter) {

@@ -129,13 +129,12 @@ class WarnAlways {
 #define AT_ASSERTM(...) TAEDA_CHECK(__VA_ARGS__, "")
 #define AT_ERROR(...) TAEDA_CHECK(false, __VA_ARGS__)
 #define TORCH_WARN(...) TORCH_WARN_WITH(::taeda_compat::UserWarning, __VA_ARGS__)
-#define TORCH_WARN_DEPRECATION(...) \
-  TORCH_WARN_WITH(::taeda_compat::DeprecationWarning, __VA_ARGS__)
+#define TORCH_WARN_DEPRECATION(...) TORCH_WARN_WITH(::taeda_compat::DeprecationWarning, __VA_ARGS__)
 #define TORCH_WARN_WITH(type, ...) \
   ::taeda_compat::warn(::taeda::Warning(::taeda_compat::str(__VA_ARGS__), type::kKind))
-#define TORCH_WARN_ONCE(...)                        \
-  do {                                              \
-    static constinit ::taeda::WarnOnce taeda_said;  \
+#define TORCH_WARN_ONCE(...)                         \
+  do {                                               \
+    static constinit ::taeda::WarnOnce taeda_said;   \
     if (taeda_said.claim()) TORCH_WARN(__VA_ARGS__); \
   } while (false)
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)

@@ -60,8 +60,9 @@ def said(line, places):
 
 
 def write(path, table):
-    groups = ("{}: {{\n{}}}".format(json.dumps(group), ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in calls.items()))
-              for group, calls in table.items())
+    def listed(calls):
+        return ",\n".join(f"{json.dumps(call)}: {json.dumps(said)}" for call, said in calls.items())
+    groups = (f"{json.dumps(group)}: {{\n{listed(calls)}}}" for group, calls in table.items())
     with open(path, "w", encoding="utf-8") as f:
         f.write("{" + ",\n".join(groups) + "}\n")
 

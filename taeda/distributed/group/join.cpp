@@ -32,8 +32,8 @@ const CommunicatorFunctions& engine_for(const std::string& backend) {
   std::string engine = backend;
   if (backend == "nccl" && cuda_is_simulated()) {
     TAEDA_WARN_ONCE(
-        "backend 'nccl' on simulated devices: Gloo exchanges their tensors through pinned memory of "
-        "the host");
+        "backend 'nccl' on simulated devices: Gloo exchanges their tensors through pinned memory "
+        "of the host");
     engine = "gloo";
   }
   const char* const packages = engine == "gloo"  ? "libgloo-dev"

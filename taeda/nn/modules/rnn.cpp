@@ -61,8 +61,8 @@ void RNNImplBase<Derived>::reset() {
                     "disable projections, but got ", shape_.proj_size);
   if (shape_.dropout > 0 && shape_.num_layers == 1)
     TAEDA_WARN(
-        "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
-        "num_layers greater than 1, but got dropout=",
+        "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+        "expects num_layers greater than 1, but got dropout=",
         shape_.dropout, " and num_layers=", shape_.num_layers);
   TAEDA_CHECK_VALUE(shape_.proj_size < shape_.hidden_size,
                     "proj_size has to be smaller than hidden_size, but got ", shape_.proj_size,

@@ -43,8 +43,8 @@ def _after_hooks(module):
 
 def _warn_of_legacy(args, output):
     """Where such hooks do not see all gradients."""
-    wrong = ("Using non-full backward hooks on a Module that does not {} a single Tensor or a tuple of Tensors is deprecated and "
-             "will be removed in future versions. This hook will be missing some of the grad_{}. Please use "
+    wrong = ("Using non-full backward hooks on a Module that does not {} a single Tensor or a tuple of Tensors is deprecated "
+             "and will be removed in future versions. This hook will be missing some of the grad_{}. Please use "
              "register_full_backward_hook to get the documented behavior.")
     outputs = (output,) if isinstance(output, _C.TensorBase) else output
     if not isinstance(outputs, tuple) or not all(isinstance(t, _C.TensorBase) for t in outputs):
