@@ -12,6 +12,7 @@
 #include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/observer.h"
+#include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2 {
 
@@ -563,7 +564,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
       [&] {
         check_mask(*this, mask, &value);
-        check_no_overlap(*this, {&mask});
+        check_partial_overlap(*this, mask);
         fill_masked(*this, *this, mask, value);
       });
 }
@@ -575,7 +576,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
       "masked_fill_", *this, wants_grad(*this, value),
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
       [&] {
-        check_no_overlap(*this, {&mask});
+        check_partial_overlap(*this, mask);
         copy_(masked_fill(mask, value));
       });
 }

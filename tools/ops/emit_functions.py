@@ -197,7 +197,8 @@ def out_cpp(families):
             results = ", ".join(out_names(o))
             pack = f"{{{results}}}"
             call = out_call(o)
-            out += [out_head(o, defaults=False), f"  constexpr detail::OutRule rule{out_rules.written(o)};",
+            dtype = next((a.name for a in o.arguments if a.type == "OptionalDtype"), None)
+            out += [out_head(o, defaults=False), f"  const detail::OutRule rule{out_rules.written(o, dtype)};",
                     f"  detail::check_out(rule, {pack}{out_inputs(o)});",
                     f"  detail::write_out(rule, {pack}, {call});" if o.outputs > 1 else
                     f"  detail::compute_out(rule, {results}, [&] {{ return {call}; }});",
