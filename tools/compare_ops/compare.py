@@ -108,7 +108,7 @@ def returned(made):
     """The results of a call as a list of dense tensors."""
     if not isinstance(made, (tuple, list)):
         made = [torch.tensor(made) if isinstance(made, bool) else made]
-    return [t.to_dense() if isinstance(t, torch.Tensor) and t.is_sparse else t for t in made]
+    return [t.to_dense() if isinstance(t, torch.Tensor) and t.layout != torch.strided else t for t in made]
 
 
 def tolerances(call, values):
