@@ -36,12 +36,8 @@ DimVector broadcast(ArrayRef<Operand> inputs) {
 
 }  // namespace
 
-Destination::Destination(const char* op, const Tensor& to, bool recorded, bool same_dtype)
-    : op_(op),
-      to_(to),
-      outer_(innermost_),
-      recorded_(recorded),
-      same_dtype_(recorded || same_dtype) {
+Destination::Destination(const char* op, const Tensor& to, bool recorded)
+    : op_(op), to_(to), outer_(innermost_), recorded_(recorded), same_dtype_(recorded) {
   innermost_ = this;
 }
 

@@ -17,11 +17,14 @@ class Destination {
  public:
   /// Offers `to` to the kernel of operation `op`, whose in-place form may be meant ("exp_"). If the
   /// change is `recorded`, the result must not share memory with an input: the closure could have
-  /// saved it. `same_dtype`: only a result of to's dtype belongs there, none that is cast to it.
-  Destination(const char* op, const Tensor& to, bool recorded, bool same_dtype = false);
+  /// saved it.
+  Destination(const char* op, const Tensor& to, bool recorded);
   ~Destination() { innermost_ = outer_; }
   Destination(const Destination&) = delete;
   Destination& operator=(const Destination&) = delete;
+
+  /// Only a result of to's dtype belongs there, none that is cast to it.
+  void take_same_dtype() { same_dtype_ = true; }
 
   /// Whether `result`, which the operation returned, was written where it belongs.
   bool holds(const Tensor& result) const { return taken_.defined() && taken_.is_same(result); }

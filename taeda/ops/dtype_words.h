@@ -5,7 +5,7 @@
 
 namespace taeda::inline v0_2::detail {
 
-/// The dtype's name in C++, which is how PyTorch words some errors: "long int", "c10::complex<float>".
+/// The dtype's name in C++, as in some of PyTorch's errors: "long int", "c10::complex<float>".
 const char* type_name(ScalarType t);
 
 }  // namespace taeda::inline v0_2::detail

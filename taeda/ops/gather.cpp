@@ -14,6 +14,7 @@
 #include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/observer.h"
+#include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2 {
 
@@ -570,7 +571,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
       [&] {
         check_mask(*this, mask, &value);
         detail::warn_of_expansion("masked_fill_", *this);
-        check_no_overlap(*this, {&mask});
+        check_partial_overlap(*this, mask);
         fill_masked(*this, *this, mask, value);
       });
 }
@@ -583,7 +584,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
       [&] {
         detail::warn_of_expansion("masked_fill_", *this);
-        check_no_overlap(*this, {&mask});
+        check_partial_overlap(*this, mask);
         copy_(masked_fill(mask, value));
       });
 }

@@ -320,14 +320,23 @@ Tensor in_order(const Tensor& sequence, const Tensor& sorter) {
 
 }  // namespace
 
+namespace {
+
+/// A number that is looked for, which an integer's dtype would cut.
+Tensor number_among(const Scalar& value, const Tensor& sequence) {
+  const bool cut = value.is_floating_point() && is_integral(sequence.dtype(), true);
+  return full({}, value, cut ? sequence.options().dtype(kDouble) : sequence.options());
+}
+
+}  // namespace
+
 Tensor searchsorted(const Tensor& sequence, const Scalar& value, bool out_int32, bool right,
                     std::optional<std::string_view> side, const Tensor& sorter) {
   TAEDA_CHECK(sequence.dim() == 1,
               "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
               "dimension is 1, but we got boundaries tensor dim(",
               sequence.dim(), ") and input value's dim(0) numel(1)");
-  return searchsorted(sequence, full({}, value, sequence.options()), out_int32, right, side,
-                      sorter);
+  return searchsorted(sequence, number_among(value, sequence), out_int32, right, side, sorter);
 }
 
 Tensor searchsorted(const Tensor& sequence, const Tensor& values, bool out_int32, bool right,
@@ -377,7 +386,7 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, b
 }
 
 Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
-  return bucketize(full({}, self, boundaries.options()), boundaries, out_int32, right);
+  return bucketize(number_among(self, boundaries), boundaries, out_int32, right);
 }
 
 }  // namespace taeda::inline v0_2

@@ -52,7 +52,8 @@ Tensor in_shape_of(const char* name, const Tensor& out, const Tensor& result);
 /// where that is possible (Note [Destinations] in ops/destination.h), else by `write_out`.
 template <class Compute>
 void compute_out(const OutRule& rule, Tensor& out, Compute&& compute) {
-  const Destination to(rule.name, out, false, rule.dtype == OutRule::Dtype::Same);
+  Destination to(rule.name, out, false);
+  if (rule.dtype == OutRule::Dtype::Same) to.take_same_dtype();
   if (const Tensor result = compute(); !to.holds(result)) write_out(rule, out, result);
 }
 /// A form with `out`: checks, computes and gives `out`.

@@ -71,26 +71,35 @@ void read_cpu_scalar(void* to, const Tensor& t) {
       "a single memory location. Please clone() the tensor before performing the operation.");
 }
 
-/// Outputs that exist may be inputs too, but not parts of inputs: these would change while they are
-/// being read.
-void check_overlap(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
-  for (const Tensor* out : outputs) {
-    if (!out->defined()) continue;
-    for (const Operand& in : inputs)
-      if (in.tensor()) check_partial_overlap(*out, *in.tensor());
-  }
-}
-
 /// From a tensor's first byte to behind its last: from the storage's begin on where that has no
 /// address.
 struct Extent {
   int64_t begin, end;
-  explicit Extent(const Tensor& t) {
+  [[gnu::always_inline]] explicit Extent(const Tensor& t) {
     const int64_t item = t.element_size();
     begin = reinterpret_cast<intptr_t>(t.storage()->address()) + t.storage_offset() * item;
-    end = begin + t.layout().extent() * item;
+    end = begin + (t.is_contiguous() ? t.numel() : t.layout().extent()) * item;
   }
 };
+
+/// Whether the bytes of both, from first to last, meet.
+[[gnu::always_inline]] inline bool meet(const Tensor& a, const Tensor& b) {
+  const Extent x(a), y(b);
+  return x.begin < y.end && y.begin < x.end && x.begin < x.end && y.begin < y.end;
+}
+
+/// Outputs that exist may be inputs too, but not parts of inputs: these would change while they are
+/// being read.
+[[gnu::always_inline]] inline void check_overlap(ArrayRef<Tensor*> outputs,
+                                                 ArrayRef<Operand> inputs) {
+  for (const Tensor* out : outputs) {
+    if (!out->defined()) continue;
+    for (const Operand& in : inputs) {
+      const Tensor* t = in.tensor();
+      if (t && !t->is_same(*out) && meet(*out, *t)) check_partial_overlap(*out, *t);
+    }
+  }
+}
 
 /// The greatest common divisor of the distances between a tensor's elements, in bytes, and `of`.
 int64_t common_distance(const Tensor& t, int64_t of) {
@@ -111,17 +120,17 @@ bool interleave(const Tensor& a, const Tensor& b, int64_t from_a_to_b) {
 }  // namespace
 
 Overlap overlap_of(const Tensor& a, const Tensor& b) {
-  if (a.device() != b.device() || (a.is_meta() && !a.is_alias_of(b))) return Overlap::Apart;
-  const Extent x(a), y(b);
-  if (x.begin >= y.end || y.begin >= x.end || x.begin == x.end || y.begin == y.end)
+  if (a.device() != b.device() || (a.is_meta() && !a.is_alias_of(b)) || !meet(a, b))
     return Overlap::Apart;
-  if (x.begin == y.begin && a.element_size() == b.element_size() && a.sizes() == b.sizes() &&
+  if (!a.is_strided() || !b.is_strided()) return Overlap::Apart;  // no memory of their own
+  const int64_t from_a_to_b = Extent(b).begin - Extent(a).begin;
+  if (from_a_to_b == 0 && a.element_size() == b.element_size() && a.sizes() == b.sizes() &&
       a.strides() == b.strides())
     return Overlap::Same;
   const bool dense =
       a.layout().is_non_overlapping_and_dense() && b.layout().is_non_overlapping_and_dense();
   if (dense) return Overlap::Partial;
-  return interleave(a, b, y.begin - x.begin) ? Overlap::Apart : Overlap::Open;
+  return interleave(a, b, from_a_to_b) ? Overlap::Apart : Overlap::Open;
 }
 
 void check_partial_overlap(const Tensor& out, const Tensor& in) {

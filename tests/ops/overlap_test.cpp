@@ -93,6 +93,8 @@ TEST(Overlaps, WhatIsWrittenByIndexIsApartFromWhatItReads) {
            [&] { x.scatter_reduce_(0, index, part, "sum"); }, [&] { x.index_put_({index}, part); },
            [&] { x.masked_fill_(mask, 1); }, [&] { x.masked_fill_(mask, tensor(1.f)); }})
     EXPECT_THAT(error_of(change), ::testing::HasSubstr("some elements of the input tensor"));
+  const Tensor truth = tensor({1, 0, 1}, kBool);
+  EXPECT_TRUE(truth.masked_fill_(truth, 0).equal(zeros({3}, kBool))) << "the mask itself";
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ def returned(made):
     """The results of a call as a list of dense tensors."""
     if not isinstance(made, (tuple, list)):
         made = [torch.tensor(made) if isinstance(made, bool) else made]
-    return [t.to_dense() if isinstance(t, torch.Tensor) and t.is_sparse else t for t in made]
+    return [t.to_dense() if isinstance(t, torch.Tensor) and t.layout != torch.strided else t for t in made]
 
 
 def tolerances(call, values):
@@ -242,9 +242,12 @@ class Program:
                 self.last = values
                 return call, found[0] and "gradient: " + found[0], found[1]
         theirs, exact = [], tolerances(call, values)
+        size = values[0].shape if call.form == "out" else None
         before = values + [v.clone() for v in values if isinstance(v, torch.Tensor) and call.form]
         found = self.compare(call, "c", words, lambda: returned(schema[0](**kwargs)), lambda a, b: difference(a, b, exact), theirs)
         self.last = before
+        if size is not None and size != values[0].shape:  # what it shared memory with may have stayed behind
+            self.forget(values[0])
         self.slots += [t if isinstance(t, torch.Tensor) else None for t in theirs]
         if found and found[1] and call.form:  # a call that fails may have begun to write
             self.forget(values[0])

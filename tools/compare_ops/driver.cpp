@@ -193,7 +193,7 @@ Results run(std::istringstream& in) {
   Args args(words);
   Results made = find(name).run(args);
   for (Tensor& t : made)
-    if (t.defined() && t.is_sparse()) t = t.to_dense();
+    if (t.defined() && !t.is_strided()) t = t.to_dense();
   slots.insert(slots.end(), made.begin(), made.end());
   return made;
 }
@@ -242,7 +242,7 @@ Results run_gradients(std::istringstream& in) {
   if (!loss.defined()) return {};
   Results made = autograd::grad({loss}, leaves, {}, {}, false, true);
   for (Tensor& t : made)
-    if (t.defined() && t.is_sparse()) t = t.to_dense();
+    if (t.defined() && !t.is_strided()) t = t.to_dense();
   return made;
 }
 

@@ -65,7 +65,9 @@ def some_complex(values):
 
 
 def not_finite(values):
-    return any((t.is_floating_point() or t.is_complex()) and not bool(t.detach().isfinite().all()) for t in tensors_in(values)) \
+    """Whether there are infinities or NaN, or numbers whose squares leave the range, which become them on the way."""
+    return any((t.is_floating_point() or t.is_complex()) and t.numel() and bool((t.detach().abs() > torch.finfo(t.dtype).max ** 0.49).any())
+               for t in tensors_in(values)) or any((t.is_floating_point() or t.is_complex()) and not bool(t.detach().isfinite().all()) for t in tensors_in(values)) \
         or any(isinstance(v, (float, complex)) and (abs(v) == float("inf") or v != v) for v in values)
 
 
@@ -159,6 +161,8 @@ ACCEPTED = [
     Known("parts of a factorization that nobody asked for", f"^gradient: {RETURNS}.*at least 2 dimensions", names={"lu_unpack"}),
     Known("scatters into strides have gradients", f"^gradient: {RETURNS}.*only supported for contiguous", names={"as_strided_scatter"}),
     Known("second names of the reductions", f"{RETURNS}.*got (multiply|add)$", names={"scatter_reduce"}),
+    Known("a number as the other operand takes the way of a tensor, as in PyTorch's Python", f"{RETURNS}.*Expected out tensor to have dtype", form="out",
+          names={"add", "sub", "mul", "div", "floor_divide", "rsub", "true_divide"}),
     Known("a mask broadcasts", f"{RETURNS}.*broadcast shape", names={"masked_fill"}, when=some_empty),
 ]
 
@@ -198,6 +202,7 @@ REFUSED = [
           form="out"),
     Known("coordinates of another dimension's size", "throws '.*expected each element of spacing", names={"gradient"}),
     Known("batches of matrices in compressed rows", "throws '.*(batches of matrices in compressed rows|crow_indices.shape)", names={"to_sparse_csr", "sparse_csr_tensor"}),
+    Known("`out` has the result's dtype for complex numbers, too", "throws 'Expected out tensor to have dtype", names={"abs"}, form="out"),
     Known("bounds that cross", "throws 'hardtanh: min_val cannot be greater", names={"hardtanh"}),
     Known("padding_idx is checked", "throws 'Padding_idx must be within", names={"embedding"}),
     Known("numbers that a list's dtype has not", "throws 'value cannot be converted", names={
@@ -226,6 +231,7 @@ DIFFERENT = [
         "linalg.vector_norm", "norm_except_dim", "linalg.multi_dot", "stft", "istft", "cdist", "pdist", "scaled_dot_product_attention", "linalg.lu_solve", "lu_solve"}),
     Known("a matrix that is none has no factors to fail at", "throws '.*singular", when=not_finite, names={
         "linalg.inv", "linalg.tensorinv", "linalg.tensorsolve"}),
+    Known("remainders of numbers that are many times as large", "values .*, PyTorch .*nan", names={"remainder", "fmod"}),
     Known("a product with 6 leaves the range before it is divided by 6", "values .*e\\+.*, PyTorch .*inf", names={"hardswish"}),
     Known("0 log 0 is 0 whatever it is compared with", "values", names={"kl_div"}, when=not_finite),
     Known("16-bit numbers are counted as floats, not by their own sums", "values", names={"histc"}, when=some_16_bits),

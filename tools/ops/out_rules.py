@@ -6,20 +6,24 @@ PyTorch's kernels fall into these kinds by how they are written, so the lists we
 
 # `out` has the result's dtype, and so has each of several results.
 SAME_DTYPE = set("""
-    addbmm addmm addmv amax amin argmax argmin argsort as_strided_scatter baddbmm bincount bitwise_not bmm bucketize
-    ceil celu channel_shuffle conj_physical count_nonzero cross diag diag_embed diagonal_scatter dist dot elu flip
-    float_power floor frac gather gelu hardshrink hardsigmoid hardswish hardtanh heaviside histc index_add index_copy
-    index_fill index_reduce index_select inverse isin isinf isnan isneginf isposinf isreal leaky_relu linalg.cholesky
-    linalg.cross linalg.det linalg.eigvalsh linalg.inv linalg.matmul linalg.matrix_exp linalg.matrix_norm linalg.norm
-    linalg.solve linalg.solve_triangular linalg.svdvals linalg.vecdot linalg.vector_norm linear log_sigmoid
-    log_softmax logcumsumexp masked_fill masked_scatter masked_select matmul median mish mm msort mv nan_to_num
-    nanmedian nanquantile neg nonzero norm put quantile relu relu6 renorm repeat repeat_interleave roll rot90 round
-    rsub scatter scatter_add scatter_reduce searchsorted select_scatter sgn sign signbit silu slice_scatter softmax
-    softplus softshrink take take_along_dim trace tril triu trunc vdot where
+    abs addbmm addmm addmv amax amin argmax argmin argsort as_strided_scatter baddbmm bincount bitwise_not bmm
+    bucketize ceil celu channel_shuffle conj_physical count_nonzero cross cumprod cumsum diag diag_embed
+    diagonal_scatter dist dot elu flip float_power floor frac gather gelu hardshrink hardsigmoid hardswish hardtanh
+    heaviside histc index_add index_copy index_fill index_reduce index_select inner inverse isin isinf isnan isneginf
+    isposinf isreal leaky_relu linalg.cholesky linalg.cross linalg.det linalg.eigvalsh linalg.inv linalg.matmul
+    linalg.matrix_exp linalg.matrix_norm linalg.norm linalg.solve linalg.solve_triangular linalg.svdvals linalg.vecdot
+    linalg.vector_norm linear log_sigmoid log_softmax logcumsumexp masked_fill masked_scatter masked_select matmul
+    median mish mm msort mv nan_to_num nanmedian nanquantile nansum neg nonzero norm prod put quantile relu relu6
+    renorm repeat repeat_interleave roll rot90 round rsub scatter scatter_add scatter_reduce searchsorted
+    select_scatter sgn sign signbit silu slice_scatter softmax softplus softshrink sum take take_along_dim trace tril
+    triu trunc vdot where
 """.split())
 
 # The same where an argument is a number.
 SAME_DTYPE_WITH_NUMBERS = {"clamp", "clamp_max", "clamp_min", "lerp"}
+
+# The same where a dtype is asked for.
+SAME_DTYPE_AS_GIVEN = {"mean"}
 
 # Several results that can be cast all the same.
 CAST_SEVERAL = {"geqrf", "linalg.eig"}
@@ -55,6 +59,13 @@ ANYWHERE = set("""
 """.split())
 
 
+def unknown(families):
+    """Names that no operation with `out` or in place has."""
+    listed = (SAME_DTYPE | SAME_DTYPE_WITH_NUMBERS | SAME_DTYPE_AS_GIVEN | CAST_SEVERAL | TRUTH | FLOATING | IN_DTYPE_OF_OUT | APART
+              | CHANGED_APART | ANYWHERE)
+    return sorted(listed - {o.public_name for f in families for o in f.operations})
+
+
 def dtype_of(operation):
     """Which dtypes `out` may have, as C++ calls it."""
     name = operation.public_name
@@ -71,7 +82,13 @@ def memory_of(operation):
     return "None" if name in APART else "Any" if name in ANYWHERE else "Whole"
 
 
-def written(operation, made_of_none=False):
-    """The operation's rule as C++ has it. What is made of no tensor says itself which sizes it has."""
-    rest = ["detail::OutRule::Dtype::" + dtype_of(operation), "detail::OutRule::Memory::" + memory_of(operation)]
-    return f'{{"{operation.name}", {", ".join(rest + ["true"] * made_of_none)}}}'
+def written(operation, dtype=None, made_of_none=False):
+    """The operation's rule as C++ has it; `dtype` is the argument that may ask for one.
+
+    What is made of no tensor says itself which sizes it has.
+    """
+    kind = f"detail::OutRule::Dtype::{dtype_of(operation)}"
+    if dtype and operation.public_name in SAME_DTYPE_AS_GIVEN:
+        kind = f"{dtype} ? detail::OutRule::Dtype::Same : {kind}"
+    rule = f"{kind}, detail::OutRule::Memory::{memory_of(operation)}{', true' if made_of_none else ''}"
+    return f'{{"{operation.name}", {rule}}}'
