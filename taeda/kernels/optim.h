@@ -6,6 +6,7 @@
 
 #include "taeda/kernels/param_list.h"
 #include "taeda/kernels/slot.h"
+#include "taeda/kernels/step_formulas.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -87,6 +88,9 @@ inline Slot<void(const ParamList&, const AdamStep&)> adam_slot{"adam"};
 inline Slot<void(const ParamList&, const RmspropStep&)> rmsprop_slot{"rmsprop"};
 /// state: sum of squares. a: learning rate of this step, lr / (1 + (t - 1) * lr_decay).
 inline Slot<void(const ParamList&, const AdagradStep&)> adagrad_slot{"adagrad"};
+/// A step whose formula (`step_formulas.h`) goes element by element; state: the formula's. In a
+/// graph each parameter's `live` are its numbers.
+inline Slot<void(const ParamList&, const StepValues&)> formula_step_slot{"formula_step"};
 
 /// Writes the p-norm over all elements of all gradients (p may be infinity) into `out`, one double.
 /// Blocks of fixed size are summed in double: the result does not depend on the number of threads.
@@ -106,6 +110,7 @@ void for_each_optim_slot(F&& f) {
   f.template operator()<&adam_slot>();
   f.template operator()<&rmsprop_slot>();
   f.template operator()<&adagrad_slot>();
+  f.template operator()<&formula_step_slot>();
   f.template operator()<&grad_norm_slot>();
   f.template operator()<&grad_scale_slot>();
   f.template operator()<&grad_clamp_slot>();

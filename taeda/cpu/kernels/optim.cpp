@@ -186,6 +186,38 @@ void adagrad(const ParamList& list, const AdagradStep& s) {
   });
 }
 
+template <class T, template <class> class F>
+void formula_piece(const ParamRef& r, const StepValues& values, int64_t begin, int64_t end) {
+  using V = opmath_t<T>;
+  constexpr int n = F<V>::kStates;
+  T* __restrict p = as<T>(r.param());
+  const T* __restrict grad = as<const T>(r.grad());
+  T* __restrict first = as<T>(r.state(0));
+  T* __restrict second = as<T>(r.state(1));
+  T* __restrict third = as<T>(r.state(2));
+  const F<V> formula = formula_of<F, V>(r.live() ? r.live() : values.numbers);
+  for (int64_t i = begin; i < end; ++i) {
+    V param = V(p[i]), state[3] = {V(first[i]), V(0), V(0)};
+    if constexpr (n > 1) state[1] = V(second[i]);
+    if constexpr (n > 2) state[2] = V(third[i]);
+    formula(param, V(grad[i]), state);
+    p[i] = T(param);
+    first[i] = T(state[0]);
+    if constexpr (n > 1) second[i] = T(state[1]);
+    if constexpr (n > 2) third[i] = T(state[2]);
+  }
+}
+
+void formula_step(const ParamList& list, const StepValues& values) {
+  StepFormulas::with(values.formula, [&]<template <class> class F>() {
+    dispatch(FloatTypes(), "formula_step", list.dtype(), [&]<class T>() {
+      for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) {
+        formula_piece<T, F>(r, values, b, e);
+      });
+    });
+  });
+}
+
 /// Elements of one gradient that are summed together, whatever the number of threads.
 constexpr int64_t kNormBlock = 4096;
 
@@ -285,6 +317,7 @@ void register_optim() {
   adam_slot.set(kCPU, adam);
   rmsprop_slot.set(kCPU, rmsprop);
   adagrad_slot.set(kCPU, adagrad);
+  formula_step_slot.set(kCPU, formula_step);
   grad_norm_slot.set(kCPU, grad_norm);
   grad_scale_slot.set(kCPU, grad_scale);
   grad_clamp_slot.set(kCPU, grad_clamp);

@@ -235,6 +235,22 @@ struct Adagrad {
   }
 };
 
+/// A formula of `step_formulas.h`.
+template <template <class> class F>
+struct OfFormula {
+  template <class V>
+  struct Step {
+    StepValues values;
+    F<V> formula = {};
+    __device__ void prepare(const ParamRef& r, const double*) {
+      formula = formula_of<F, V>(r.live() ? r.live() : values.numbers);
+    }
+    __device__ void operator()(Element<V>& e, const ParamRef&) const {
+      formula(e.param, e.grad, e.state);
+    }
+  };
+};
+
 /// Scales a gradient, then clamps it; the list's parameters are the gradients.
 template <class V>
 struct GradientTransform {
@@ -262,6 +278,14 @@ void rmsprop_cuda(const ParamList& list, const RmspropStep& s) {
 }
 void adagrad_cuda(const ParamList& list, const AdagradStep& s) {
   run_optimizer<Adagrad>("adagrad", list, s);
+}
+
+void formula_step_cuda(const ParamList& list, const StepValues& values) {
+  StepFormulas::with(values.formula, [&]<template <class> class F>() {
+    dispatch_compute(FloatCompute{}, "formula_step", list.dtype(), [&]<class V>() {
+      run_steps<V>("formula_step", list, typename OfFormula<F>::template Step<V>{values});
+    });
+  });
 }
 
 void transform_gradients(const char* op, const ParamList& list, double factor, double limit) {
@@ -344,6 +368,7 @@ void register_optim() {
   adam_slot.set(kCUDA, &adam_cuda);
   rmsprop_slot.set(kCUDA, &rmsprop_cuda);
   adagrad_slot.set(kCUDA, &adagrad_cuda);
+  formula_step_slot.set(kCUDA, &formula_step_cuda);
   grad_norm_slot.set(kCUDA, &grad_norm_cuda);
   grad_scale_slot.set(kCUDA, &grad_scale_cuda);
   grad_clamp_slot.set(kCUDA, &grad_clamp_cuda);
