@@ -1,7 +1,11 @@
 #include "training.h"
 
+#include <algorithm>
+
 #include "bindings.h"
 #include "taeda/amp/autocast.h"
+#include "taeda/amp/scaling.h"
+#include "taeda/autograd/record.h"
 #include "taeda/taeda.h"
 
 namespace taeda::python {
@@ -32,6 +36,21 @@ void add_autocast(py::module_& m) {
     state.dtypes[static_cast<int>(device.type())] = dtype;
     AutocastMode::set_state(state);
   });
+  // The rule of gradient scaling.
+  amp.def("unscale", [](const std::vector<Tensor>& parameters, const Tensor& factor,
+                        const Tensor& found_inf, bool allow_half) {
+    const ReleaseGil released;
+    const NoGradGuard no_grad;
+    std::vector<ParamList> lists = amp::scaled_gradients(parameters, allow_half);
+    std::vector<Tensor> found = {found_inf};
+    amp::multiply_gradients(lists, 1, factor, found);
+    for (const Tensor& p : parameters) bump_version(p.grad());
+    if (std::none_of(lists.begin(), lists.end(),
+                     [&](const ParamList& l) { return l.device() == found_inf.device(); }))
+      found.erase(found.begin());
+    return found;
+  });
+  amp.def("move_scale", &amp::move_scale);
   // What a call looks at beside its arguments, and who runs it again puts back for a scope.
   using utils::checkpoint::ForwardState;
   py::class_<ForwardState>(m, "_ForwardState")

@@ -27,6 +27,21 @@ struct RmspropStep {
 struct AdagradStep {
   double eps, weight_decay, lr_decay;
 };
+/// How a gradient scaler's scale moves. It grows after `interval` iterations whose gradients were
+/// finite; where growing would leave the range of float32 it stays.
+struct ScaleFactors {
+  double growth, backoff, interval;
+  TAEDA_HD void next(double& scale, double& tracker, bool found_inf) const {
+    if (found_inf) {
+      scale *= backoff;
+      tracker = 0;
+    } else if (++tracker == interval) {
+      const double grown = scale * growth;
+      if (grown <= 3.4028234663852886e38) scale = grown;
+      tracker = 0;
+    }
+  }
+};
 /// A gradient scaler's state on its device.
 class ScaleUpdate {
  public:
@@ -47,16 +62,10 @@ class ScaleUpdate {
   void rebase(ptrdiff_t delta) {
     for (Numbers* n : {&state_, &factors_, &found_inf_}) n->rebase(delta);
   }
-  /// The scale of the next iteration; where growing would leave the range of float32 it stays.
+  /// The scale of the next iteration.
   TAEDA_HD void run() const {
-    if (found_inf_[0] != 0) {
-      state_[0] *= factors_[1];
-      state_[1] = 0;
-    } else if (++state_[1] == factors_[2]) {
-      const double grown = state_[0] * factors_[0];
-      if (grown <= 3.4028234663852886e38) state_[0] = grown;
-      state_[1] = 0;
-    }
+    ScaleFactors{factors_[0], factors_[1], factors_[2]}.next(state_[0], state_[1],
+                                                             found_inf_[0] != 0);
   }
 
  private:
@@ -98,11 +107,20 @@ inline Slot<void(const Tensor& out, const ParamList&, double p)> grad_norm_slot{
 /// Multiplies every gradient by `factor`, in a graph by the number a of its `live`; the list's
 /// parameters are the gradients.
 inline Slot<void(const ParamList&, double factor)> grad_scale_slot{"grad_scale"};
+/// Likewise, and sets `found_inf`, a float32 number on the list's device, to 1 if one of the
+/// elements was not finite.
+inline Slot<void(const ParamList&, double factor, const Tensor& found_inf)> unscale_slot{"unscale"};
 /// Clamps every gradient to [-limit, limit]; the list's parameters are the gradients.
 inline Slot<void(const ParamList&, double limit)> grad_clamp_slot{"grad_clamp"};
 
 /// Moves a gradient scaler's state on after an iteration.
 inline Slot<void(const ScaleUpdate&)> scale_update_slot{"scale_update"};
+
+/// Likewise a scale (float32) and its growth tracker (int32), each a tensor of one number, by
+/// whether a third one (float32) is not 0.
+inline Slot<void(const Tensor& scale, const Tensor& tracker, const Tensor& found_inf,
+                 const ScaleFactors&)>
+    scale_tensors_slot{"scale_tensors"};
 
 template <class F>
 void for_each_optim_slot(F&& f) {
@@ -113,8 +131,10 @@ void for_each_optim_slot(F&& f) {
   f.template operator()<&formula_step_slot>();
   f.template operator()<&grad_norm_slot>();
   f.template operator()<&grad_scale_slot>();
+  f.template operator()<&unscale_slot>();
   f.template operator()<&grad_clamp_slot>();
   f.template operator()<&scale_update_slot>();
+  f.template operator()<&scale_tensors_slot>();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -4,6 +4,7 @@
 #include "taeda/kernels/optim.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "taeda/base/parallel_for.h"
@@ -300,6 +301,25 @@ void grad_scale(const ParamList& list, double factor) {
   });
 }
 
+void unscale(const ParamList& list, double factor, const Tensor& found_inf) {
+  std::atomic<bool> found = false;
+  dispatch(FloatTypes(), "unscale", list.dtype(), [&]<class T>() {
+    using V = opmath_t<T>;
+    for_each_piece(list, [&](const ParamRef& r, int64_t begin, int64_t end) {
+      T* g = as<T>(r.param());
+      const V by = V(r.live() ? r.live()[0] : factor);
+      int32_t wrong = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        const V x = V(g[i]);
+        wrong |= x - x == 0 ? 0 : 1;
+        g[i] = T(x * by);
+      }
+      if (wrong) found = true;
+    });
+  });
+  if (found) *static_cast<float*>(found_inf.data_ptr()) = 1;
+}
+
 void grad_clamp(const ParamList& list, double limit) {
   transform_gradients("grad_clamp", list, [limit](const ParamRef&, auto g) {
     const auto l = static_cast<decltype(g)>(limit);
@@ -309,6 +329,16 @@ void grad_clamp(const ParamList& list, double limit) {
 }
 
 void scale_update(const ScaleUpdate& update) { update.run(); }
+
+void scale_tensors(const Tensor& scale, const Tensor& tracker, const Tensor& found_inf,
+                   const ScaleFactors& factors) {
+  auto* s = static_cast<float*>(scale.data_ptr());
+  auto* t = static_cast<int32_t*>(tracker.data_ptr());
+  double moved = *s, counted = *t;
+  factors.next(moved, counted, *static_cast<const float*>(found_inf.data_ptr()) != 0);
+  *s = static_cast<float>(moved);
+  *t = static_cast<int32_t>(counted);
+}
 
 }  // namespace
 
@@ -320,8 +350,10 @@ void register_optim() {
   formula_step_slot.set(kCPU, formula_step);
   grad_norm_slot.set(kCPU, grad_norm);
   grad_scale_slot.set(kCPU, grad_scale);
+  unscale_slot.set(kCPU, unscale);
   grad_clamp_slot.set(kCPU, grad_clamp);
   scale_update_slot.set(kCPU, scale_update);
+  scale_tensors_slot.set(kCPU, scale_tensors);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE
