@@ -6,11 +6,23 @@
 #include "taeda/amp/autocast.h"
 #include "taeda/amp/scaling.h"
 #include "taeda/autograd/record.h"
+#include "taeda/nn/init_rules.h"
 #include "taeda/taeda.h"
 
 namespace taeda::python {
 
 namespace {
+
+void add_initialisers(py::module_& m) {
+  m.def("_trunc_normal_", [](Tensor tensor, double mean, double std, double a, double b,
+                             const py::object& generator) {
+    std::optional<Generator> from;
+    if (!generator.is_none()) from = to_generator(generator.ptr());
+    const ReleaseGil released;
+    nn::init::draw_trunc_normal(tensor, mean, std, a, b, from);
+    return tensor;
+  });
+}
 
 void add_autocast(py::module_& m) {
   py::module_ amp = m.def_submodule("_amp", "Automatic mixed precision.");
@@ -75,6 +87,7 @@ void add_autocast(py::module_& m) {
 void add_training(PyObject* module) {
   py::module_ m = as_module(module);
   add_autocast(m);
+  add_initialisers(m);
 }
 
 }  // namespace taeda::python
