@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bindings.h"
+#include "taeda/optim/rates.h"
 #include "taeda/optim/rule_step.h"
 #include "taeda/taeda.h"
 
@@ -322,11 +323,29 @@ void zero_grad(const py::list& params, bool set_to_none) {
   }
 }
 
+void add_rates(py::module_& m) {
+  namespace rates = optim::rates;
+  py::module_ r = m.def_submodule("rates", "How learning rates go over the epochs.");
+  r.def("stepped", &rates::stepped);
+  r.def("constant", &rates::constant);
+  r.def("constant_change", &rates::constant_change);
+  r.def("linear", &rates::linear);
+  r.def("linear_change", &rates::linear_change);
+  r.def("polynomial", &rates::polynomial);
+  r.def("polynomial_change", &rates::polynomial_change);
+  r.def("cosine", &rates::cosine);
+  r.def("cosine_change", &rates::cosine_change);
+  r.def("cosine_rise", &rates::cosine_rise);
+  r.def("annealed", &rates::annealed);
+  r.def("cycle", &rates::cycle);
+}
+
 }  // namespace
 
 void add_optim_steps(PyObject* module) {
   py::module_ m = as_module(module).def_submodule(
       "_optim", "The library's rules of optimizers over groups and states of Python.");
+  add_rates(m);
   m.def("step", &step);
   m.def("first_state", &first_state);
   m.def("refused", &refused);
