@@ -69,25 +69,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
              "incorrect.")
 
-    if tensor.is_meta:
-        return tensor
-
-    def below(x):
-        return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
-    plain = below(b) - below(a) > 0.3
-    densest = (max(a, min(b, mean)) - mean) / std
-    made, missing = None, None
-    while missing is None or bool(missing.any()):
-        if plain:
-            drawn = _C.empty_like(tensor).normal_(mean, std, generator=generator)
-            kept = (drawn >= a) & (drawn <= b)
-        else:
-            drawn = _C.empty_like(tensor).uniform_(a, b, generator=generator)
-            share = ((densest ** 2 - ((drawn - mean) / std) ** 2) / 2).exp()
-            kept = _C.empty_like(tensor).uniform_(generator=generator) <= share
-        made = drawn if made is None else _C.where(missing & kept, drawn, made)
-        missing = ~kept if missing is None else missing & ~kept
-    return tensor.copy_(made)
+    return _C._trunc_normal_(tensor, float(mean), float(std), float(a), float(b), generator)
 
 
 @_unrecorded

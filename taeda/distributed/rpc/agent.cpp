@@ -1,8 +1,7 @@
 #include "taeda/distributed/rpc/agent.h"
 
-#include <iostream>
-
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/distributed/rpc/answer.h"
 #include "taeda/distributed/rpc/contexts.h"
 #include "taeda/distributed/rpc/references.h"
@@ -253,8 +252,10 @@ void Agent::stop(std::chrono::milliseconds patience) {
   references_->fail_open(error);
   contexts_->fail_gates(error);
   if (!pool_.stop(patience)) {
-    std::cerr << "rpc: " + self().name + " is shut down, and functions that still run there, " +
-                     std::to_string(pool_.running()) + ", are left to themselves\n";
+    taeda::detail::warn_aside(WarningKind::Runtime,
+                              "rpc: " + self().name +
+                                  " is shut down, and functions that still run there, " +
+                                  std::to_string(pool_.running()) + ", are left to themselves");
     new std::shared_ptr<Agent>(shared_from_this());  // they use it
   }
   deadlines_.stop();
