@@ -168,7 +168,9 @@ unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const 
 }
 
 void Tensor::remove_hook(unsigned handle) const {
-  if (const autograd::Edge edge = autograd::gradient_edge(*this)) edge.node->remove_hook(handle);
+  const autograd::Edge edge = autograd::gradient_edge(*this);
+  TAEDA_CHECK(edge && edge.node->remove_hook(handle), "Invalid index, no hook at position ",
+              handle);
 }
 
 unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const {
