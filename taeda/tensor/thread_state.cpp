@@ -90,10 +90,10 @@ class Worker {
 
 /// Workers that have nothing to do. A program that does one thing at a time gets the same worker
 /// for the same part every time, with what its thread has cached; calls within calls find others.
-class Pool {
+class Crew {
  public:
-  static Pool& instance() {
-    static auto* pool = new Pool;
+  static Crew& instance() {
+    static auto* pool = new Crew;
     return *pool;
   }
   std::vector<Worker*> take(size_t n) {
@@ -145,7 +145,7 @@ void run_side_by_side(size_t n, const std::function<void(size_t)>& job) {
   const int64_t begin = host_clock();
   const tracing::Span* const span = tracing::innermost();
   Meeting meeting(n - 1);
-  const std::vector<Worker*> workers = Pool::instance().take(n - 1);
+  const std::vector<Worker*> workers = Crew::instance().take(n - 1);
   for (size_t i = 1; i < n; ++i)
     workers[i - 1]->start([&, i] {
       {
@@ -159,7 +159,7 @@ void run_side_by_side(size_t n, const std::function<void(size_t)>& job) {
     });
   job(0);
   meeting.wait();
-  Pool::instance().give_back(workers);
+  Crew::instance().give_back(workers);
 }
 
 }  // namespace taeda
