@@ -90,8 +90,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   for (const Tensor& r : results)
     TAEDA_CHECK(r.defined() || allow_unused,
                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                "allow_unused=true "
-                "if this is the desired behavior.");
+                "allow_unused=True if this is the desired behavior.");
   for (Tensor& r : results)  // an expanded number is enough for nodes; a caller may write into it
     if (r.defined() && r.is_strided() && r.layout().has_internal_overlap()) r = r.contiguous();
   return results;

@@ -17,6 +17,7 @@
 #include "taeda/autograd/lanes.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
+#include "taeda/base/rethrow.h"
 #include "taeda/base/tracing.h"
 #include "taeda/tensor/sparse.h"
 
@@ -62,7 +63,8 @@ void run_tensor_hooks(const Node& node, const NodeHooks& hooks, TensorVec& grads
   for (const auto& entry : *all) {
     Tensor& g = grads[entry.hook.input_nr];
     if (!g.defined()) continue;
-    Tensor replaced = entry.hook.hook(g);
+    Tensor replaced = run_hook(
+        "tensor hook", [&] { return node.name(); }, [&] { return entry.hook.hook(g); });
     if (!replaced.defined()) continue;
     TAEDA_CHECK(replaced.dtype() == g.dtype() && replaced.device() == g.device(),
                 "hook has changed the type of value (was ", g.dtype(), " on ", g.device(), " got ",
@@ -331,7 +333,9 @@ TensorVec Pass::call(Node& node, TensorVec grads) {
   const NodeHooks* const hooks = node.hooks();
   if (hooks) [[unlikely]]
     if (const auto pre = hooks->pre.snapshot())
-      for (const auto& h : *pre) grads = h.hook(std::move(grads));
+      for (const auto& h : *pre)
+        grads = run_hook(
+            "pre-hook", [&] { return node.name(); }, [&] { return h.hook(std::move(grads)); });
   const bool last = node.edges.empty();
   if (!last &&
       std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); }))
@@ -360,7 +364,9 @@ TensorVec Pass::call(Node& node, TensorVec grads) {
   }
   if (!keep_graph_) node.release_saved();
   if (post)
-    for (const auto& h : *post) out = h.hook(std::move(out), taken);
+    for (const auto& h : *post)
+      out = run_hook(
+          "post-hook", [&] { return node.name(); }, [&] { return h.hook(std::move(out), taken); });
   return out;
 }
 

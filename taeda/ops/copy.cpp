@@ -111,6 +111,10 @@ Tensor copied(const Tensor& self, Device device, ScalarType dtype, const DimVect
   return out;
 }
 
+Tensor in_format(const Tensor& t, std::optional<MemoryFormat> format) {
+  return format && *format != MemoryFormat::Preserve ? t.contiguous(*format) : t;
+}
+
 }  // namespace
 
 Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
@@ -132,8 +136,28 @@ Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
 }
 
 Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy) const {
-  return to(o.has_device() ? o.device() : device(), o.dtype_or(dtype()), non_blocking, copy)
-      .in_format(o.memory_format_opt());
+  return to(o.has_device() ? o.device() : device(), o.dtype_or(dtype()), non_blocking, copy,
+            o.memory_format_opt());
+}
+
+Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return in_format(to(options, non_blocking, copy), format);
+}
+
+Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return in_format(to(device, dtype, non_blocking, copy), format);
+}
+
+Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return in_format(to(dtype, non_blocking, copy), format);
+}
+
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return in_format(to(other, non_blocking, copy), format);
 }
 
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }

@@ -58,7 +58,7 @@ class Parser {
     int64_t used = 0, ellipses = 0;
     for (const TensorIndex& i : list) {
       used += dims_used(i);
-      ellipses += i.kind() == TensorIndex::Kind::Ellipsis;
+      ellipses += i.kind() == TensorIndex::Kind::Rest;
     }
     TAEDA_CHECK_INDEX(used <= self.dim(), "too many indices for tensor of dimension ", self.dim());
     TAEDA_CHECK_INDEX(ellipses <= 1, "an index can only have a single ellipsis ('...')");
@@ -70,8 +70,8 @@ class Parser {
  private:
   void apply(const TensorIndex& i) {
     switch (i.kind()) {
-      case TensorIndex::Kind::None: out_.view = out_.view.unsqueeze(dim_++); break;
-      case TensorIndex::Kind::Ellipsis:
+      case TensorIndex::Kind::NewAxis: out_.view = out_.view.unsqueeze(dim_++); break;
+      case TensorIndex::Kind::Rest:
         dim_ += left_;
         source_dim_ += left_;
         break;
@@ -101,9 +101,9 @@ class Parser {
   }
   void apply_tensor(const Tensor& t) {
     if (is_mask(t)) return apply_mask(t);
+    if (t.dim() == 0 && is_integral(t.dtype())) return apply_integer(t.item<int64_t>());
     TAEDA_CHECK_INDEX(t.dtype() == kLong || t.dtype() == kInt,
                       "tensors used as indices must be long, int, byte or bool tensors");
-    if (t.dim() == 0) return apply_integer(t.item<int64_t>());
     check_device(t);
     put(t.to(out_.view.device(), kLong));
     ++source_dim_;
@@ -324,8 +324,16 @@ Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
   return s.view.is_same(self) ? self.view(self.sizes()) : s.view;
 }
 
+namespace {
+void check_not_empty(std::initializer_list<TensorIndex> indices, const char* method) {
+  TAEDA_CHECK_INDEX(indices.size() > 0, "Passing an empty index list to Tensor::", method,
+                    "() is not valid syntax");
+}
+}  // namespace
+
 Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
   if (is_observed()) return observe_method("index", &Tensor::index, *this, indices);
+  check_not_empty(indices, "index");
   return index(ArrayRef<TensorIndex>(indices));
 }
 
@@ -384,12 +392,14 @@ Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Ten
   if (is_observed())
     return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, values,
                                    accumulate);
+  check_not_empty(indices, "index_put_");
   return index_put_(ArrayRef<TensorIndex>(indices), values, accumulate);
 }
 
 Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) const {
   if (is_observed())
     return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, value);
+  check_not_empty(indices, "index_put_");
   return index_put_(ArrayRef<TensorIndex>(indices), full({}, value, options()));
 }
 

@@ -37,6 +37,25 @@ void warn_of_broadcast(const Tensor& input, const Tensor& target) {
       "have the same size.");
 }
 
+/// Whether both have the same sizes but for dimensions of size 1.
+bool has_squeezed(const Tensor& a, const Tensor& b) {
+  const auto squeezed = [](const Tensor& t) {
+    DimVector out;
+    for (const int64_t size : t.sizes())
+      if (size != 1) out.push_back(size);
+    return out;
+  };
+  return squeezed(a) == squeezed(b);
+}
+
+/// The target of [n] for an input of [n, 1], and the other way round.
+Tensor in_sizes_of(const Tensor& input, const Tensor& target) {
+  TAEDA_CHECK_VALUE(has_squeezed(input, target), "Using a target size (", target.sizes(),
+                    ") that is different to the input size (", input.sizes(),
+                    ") is deprecated. Please ensure they have the same size.");
+  return target.reshape(input.sizes());
+}
+
 /// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative
 /// by the input, `target_slope` the one by the target.
 template <class Op, class Slope, class TargetSlope>
@@ -127,9 +146,10 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
     return policy::declared<"binary_cross_entropy">(binary_cross_entropy, input, target, weight,
                                                     reduction);
   }
-  TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Using a target size (", target.sizes(),
-                    ") that is different to the input size (", input.sizes(),
-                    ") is deprecated. Please ensure they have the same size.");
+  if (input.sizes() != target.sizes())
+    return binary_cross_entropy(input, in_sizes_of(input, target), weight, reduction);
+  if (weight.defined() && weight.sizes() != input.sizes() && has_squeezed(weight, input))
+    return binary_cross_entropy(input, target, weight.reshape(input.sizes()), reduction);
   if (detail::can_look_at_values(
           input.device())) {  // on a device this would wait for everything before it
     NoGradGuard guard;

@@ -19,6 +19,13 @@ void detail::throw_undefined_tensor() {
              "that was never computed)"));
 }
 
+MemoryFormat TensorBase::suggest_memory_format(bool /*channels_last_strides_exact_match*/) const {
+  return impl().contiguous                ? MemoryFormat::Contiguous
+         : layout().is_channels_last()    ? MemoryFormat::ChannelsLast
+         : layout().is_channels_last_3d() ? MemoryFormat::ChannelsLast3d
+                                          : MemoryFormat::Contiguous;
+}
+
 int64_t TensorBase::_version() const {
   TAEDA_CHECK(!is_inference(), "Inference tensors do not track version counter.");
   return impl().version();

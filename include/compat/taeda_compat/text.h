@@ -141,6 +141,13 @@ class WarnAlways {
 #define TORCH_MODULE(Name) TAEDA_MODULE(Name)
 #define TORCH_MODULE_IMPL(Name, Impl) TAEDA_MODULE_IMPL(Name, Impl)
 #define TORCH_ARG(T, name) TAEDA_ARG(T, name)
+/// In a class of modules: {position, value} of the arguments of forward that an AnyModule, in a
+/// Sequential say, may be called without. Those that forward has defaults for need none.
+#define FORWARD_HAS_DEFAULT_ARGS(...)                                                             \
+  friend class ::taeda::nn::AnyModule;                                                            \
+  std::vector<std::pair<unsigned int, ::taeda::nn::AnyValue>> forward_default_arguments() const { \
+    return {__VA_ARGS__};                                                                         \
+  }
 #define TORCH_API
 #define C10_API
 #define C10_UNUSED [[maybe_unused]]

@@ -50,7 +50,9 @@ Reducer::Reducer(OrderedDict<std::string, Tensor> parameters, ProcessGroupPtr gr
 }
 
 Reducer::~Reducer() {
-  for (size_t i = 0; i < parameters_.size(); ++i) parameters_[i].remove_hook(hooks_[i]);
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    if (const autograd::Edge edge = autograd::gradient_edge(parameters_[i]))
+      edge.node->remove_hook(hooks_[i]);
 }
 
 void Reducer::set_comm_hook(CommHook hook) {
