@@ -2,6 +2,10 @@
 // in this file. tests/structure limits how many files it pulls in.
 #pragma once
 
+// clang-format off
+#include "taeda/base/macros.h"  // first: it says what the others need
+// clang-format on
+
 #include "taeda/amp/autocast.h"
 #include "taeda/amp/grad_scaler.h"
 #include "taeda/autograd/anomaly.h"

@@ -33,7 +33,7 @@ int accepts_tensors(PyObject* o) {
   return kTaken;
 }
 
-// Lenient: tensors of one number pass as numbers, and integers as bools.
+// Lenient: tensors of one number pass as numbers.
 int accepts(Kind kind, PyObject* o, bool lenient) {
   switch (kind) {
     case Kind::Tensor:
@@ -68,7 +68,7 @@ int accepts(Kind kind, PyObject* o, bool lenient) {
     case Kind::MaybeBool:
       if (o == Py_None) return true;
       [[fallthrough]];
-    case Kind::Bool: return is_bool(o) || (lenient && is_integer(o));
+    case Kind::Bool: return is_bool(o);
     case Kind::MaybeText:
       if (o == Py_None) return true;
       [[fallthrough]];

@@ -194,7 +194,6 @@ PyGetSetDef tensor_attributes[] = {
     {"H", get<hermitian>, nullptr, "The conjugate transpose of a matrix.", nullptr},
     {"mH", get<matrix_hermitian>, nullptr, "Conjugate, with the last two dimensions swapped.",
      nullptr},
-    {"names", get<none>, nullptr, "None: dimensions have no names.", nullptr},
     {"name", name, nullptr, "None.", nullptr},
     {"_backward_hooks", hooks, nullptr, "Hooks by number, or None.", nullptr},
     {"__dict__", attributes_dict, set_attributes_dict, nullptr, nullptr},

@@ -17,113 +17,6 @@ namespace taeda::python {
 
 namespace {
 
-struct NodeObject {
-  PyObject_HEAD autograd::NodePtr node;
-  PyObject* metadata;
-};
-PyTypeObject* node_type;
-
-autograd::Node& node_of(PyObject* self) { return *reinterpret_cast<NodeObject*>(self)->node; }
-
-void deallocate_node(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  auto* object = reinterpret_cast<NodeObject*>(self);
-  Py_CLEAR(object->metadata);
-  object->node.~IntrusivePtr<autograd::Node>();
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-PyObject* repr_node(PyObject* self) {
-  return PyUnicode_FromFormat("<%s object at %p>", node_of(self).name(), &node_of(self));
-}
-Py_hash_t hash_node(PyObject* self) { return _Py_HashPointer(&node_of(self)); }
-PyObject* compare_nodes(PyObject* a, PyObject* b, int operation) {
-  if (!PyObject_TypeCheck(b, node_type) || (operation != Py_EQ && operation != Py_NE))
-    Py_RETURN_NOTIMPLEMENTED;
-  return PyBool_FromLong((&node_of(a) == &node_of(b)) == (operation == Py_EQ));
-}
-
-PyObject* name_of_node(PyObject* self, PyObject*) {
-  return PyUnicode_FromString(node_of(self).name());
-}
-
-PyObject* next_functions(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* {
-    const auto& edges = node_of(self).next_functions();
-    Ref out(checked(PyTuple_New(static_cast<Py_ssize_t>(edges.size()))));
-    for (size_t i = 0; i < edges.size(); ++i) {
-      Ref next(checked(from_node(edges[i].node)));
-      PyTuple_SET_ITEM(out.get(), static_cast<Py_ssize_t>(i),
-                       checked(Py_BuildValue("(OI)", next.get(), edges[i].input_nr)));
-    }
-    return out.release();
-  });
-}
-
-PyObject* metadata_of_node(PyObject* self, void*) {
-  auto* object = reinterpret_cast<NodeObject*>(self);
-  if (!object->metadata) object->metadata = PyDict_New();
-  Py_XINCREF(object->metadata);
-  return object->metadata;
-}
-
-/// The leaf of an accumulating node.
-PyObject* variable_of_node(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* {
-    if (const auto* const sink = dynamic_cast<const autograd::AccumulateGrad*>(&node_of(self)))
-      return wrap(sink->leaf());
-    PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute 'variable'",
-                 node_of(self).name());
-    throw ErrorIsSet();
-  });
-}
-
-/// `_saved_self` and the like.
-PyObject* attribute_of_node(PyObject* self, PyObject* name) {
-  return guarded([&]() -> PyObject* {
-    const std::string_view text = to_text(name);
-    if (text.starts_with("_saved_"))
-      for (const autograd::SavedTensor& saved : node_of(self).saved_tensors())
-        if (saved.name == text.substr(7)) return wrap(saved.value);
-    return checked(PyObject_GenericGetAttr(self, name));
-  });
-}
-
-PyObject* sequence_nr(PyObject* self, PyObject*) {
-  return PyLong_FromUnsignedLongLong(node_of(self).sequence_nr());
-}
-
-PyObject* remove_node_hook(PyObject* self, PyObject* handle) {
-  return guarded([&]() -> PyObject* {
-    node_of(self).remove_hook(static_cast<HookHandle>(to_int(handle)));
-    Py_RETURN_NONE;
-  });
-}
-PyObject* add_node_post_hook(PyObject* self, PyObject* hook) {
-  return guarded(
-      [&] { return PyLong_FromUnsignedLong(node_of(self).add_post_hook(post_hook(hook))); });
-}
-PyObject* add_node_pre_hook(PyObject* self, PyObject* hook) {
-  return guarded(
-      [&] { return PyLong_FromUnsignedLong(node_of(self).add_pre_hook(pre_hook(hook))); });
-}
-
-PyMethodDef node_methods[] = {
-    {"name", name_of_node, METH_NOARGS, "\"MulBackward0\" and the like."},
-    {"_sequence_nr", sequence_nr, METH_NOARGS, "Grows with every operation of the thread."},
-    {"_add_post_hook", add_node_post_hook, METH_O,
-     "hook(grad_inputs, grad_outputs); returns a number."},
-    {"_add_pre_hook", add_node_pre_hook, METH_O, "hook(grad_outputs); returns a number."},
-    {"_remove_hook", remove_node_hook, METH_O, "Takes what the others return."},
-    {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef node_attributes[] = {
-    {"next_functions", next_functions, nullptr,
-     "Where gradients go: pairs of a node and its input's number.", nullptr},
-    {"metadata", metadata_of_node, nullptr, "A dictionary for notes.", nullptr},
-    {"variable", variable_of_node, nullptr, "The leaf of an AccumulateGrad.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-
 // The functions of the extension.
 
 std::vector<Tensor> tensors_or_none(PyObject* object) {
@@ -207,15 +100,12 @@ std::string running_lines() {
 
 /// Warns of a node whose backward failed, as PyTorch does.
 void warn_of_origin(const char* node, const std::string& lines) {
-  const PyGILState_STATE gil = PyGILState_Ensure();
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  if (PyErr_WarnFormat(PyExc_UserWarning, 1,
-                       "Error detected in %s. Traceback of forward call that caused the error:\n%s",
-                       node, lines.c_str()) != 0)
-    PyErr_Clear();  // a warning that is an error would hide the one that it is about
-  PyErr_Restore(type, value, traceback);
-  PyGILState_Release(gil);
+  const std::string found =
+      lines.empty() ? "No forward pass information available. Enable detect anomaly during forward "
+                      "pass for more information."
+                    : "Traceback of forward call that caused the error:\n" + lines;
+  taeda::detail::warn_aside(WarningKind::User,
+                            std::string("Error detected in ") + node + ". " + found);
 }
 
 PyObject* set_detect_anomaly(PyObject*, PyObject* const* args, Py_ssize_t count) {
@@ -320,21 +210,6 @@ PyObject* close_level(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
-// Programs that draw graphs ask for the name of a node's class: each name gets one, below _Node.
-PyTypeObject* class_of_node(const autograd::Node& node) {
-  static auto& classes = *new std::unordered_map<std::string, PyTypeObject*>;
-  PyTypeObject*& found = classes[node.name()];
-  if (!found) {
-    const std::string full = "torch.autograd.graph." + std::string(node.name());
-    PyType_Slot none[] = {{0, nullptr}};
-    PyType_Spec spec = {full.c_str(), 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                        none};
-    Ref base(PyTuple_Pack(1, node_type));
-    found = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpecWithBases(&spec, base.get())));
-  }
-  return found;
-}
-
 PyCFunction fast(PyObject* (*f)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f));
 }
@@ -372,28 +247,8 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
-PyObject* from_node(autograd::NodePtr node) {
-  if (!node) Py_RETURN_NONE;
-  PyTypeObject* type = class_of_node(*node);
-  auto* self = reinterpret_cast<NodeObject*>(checked(type->tp_alloc(type, 0)));
-  new (&self->node) autograd::NodePtr(std::move(node));
-  return reinterpret_cast<PyObject*>(self);
-}
-
 void add_autograd(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate_node)},
-                         {Py_tp_repr, reinterpret_cast<void*>(repr_node)},
-                         {Py_tp_hash, reinterpret_cast<void*>(hash_node)},
-                         {Py_tp_richcompare, reinterpret_cast<void*>(compare_nodes)},
-                         {Py_tp_getattro, reinterpret_cast<void*>(attribute_of_node)},
-                         {Py_tp_methods, node_methods},
-                         {Py_tp_getset, node_attributes},
-                         {0, nullptr}};
-  PyType_Spec spec = {"torch.autograd.graph._Node", sizeof(NodeObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                      slots};
-  node_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
-  checked(PyModule_AddObjectRef(module, "_Node", reinterpret_cast<PyObject*>(node_type)));
+  add_nodes(module);
   checked(PyModule_AddFunctions(module, functions));
   add_hooks(module);
   add_grad_blocks(module);

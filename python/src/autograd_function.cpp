@@ -60,7 +60,7 @@ variable_list to_gradients(PyObject* returned, size_t expected, const std::strin
                std::to_string(expected) + ", got " + std::to_string(given) + ")");
     if (item == Py_None) continue;
     if (!is_tensor(item))
-      fail(PyExc_TypeError,
+      fail(PyExc_RuntimeError,
            "expected Variable or None (got " + std::string(Py_TYPE(item)->tp_name) + ")");
     out[i] = tensor_of(item);
   }
@@ -91,6 +91,18 @@ variable_list run_backward(AutogradContext* context, variable_list grads) {
       std::string(autograd::current_node() ? autograd::current_node()->name() : "backward"));
 }
 
+/// What ctx says of a value that is no tensor, which an attribute may not have.
+[[noreturn]] void refuse_item(const std::string& attribute, Py_ssize_t i, PyObject* item) {
+  const std::string kind = Py_TYPE(item)->tp_name;
+  if (attribute == "non_differentiable")
+    raise(PyExc_RuntimeError,
+          "mark_non_differentiable only accepts variable arguments, but got " + kind);
+  const std::string which = ", but argument " + std::to_string(i) + " is of type " + kind;
+  if (attribute == "dirty_tensors")
+    raise(PyExc_RuntimeError, "mark_dirty can only accept variables" + which);
+  raise(PyExc_TypeError, "save_for_backward can only save variables" + which);
+}
+
 /// The tensors of an attribute of ctx: a tuple, or None.
 variable_list listed(PyObject* ctx, const char* attribute) {
   variable_list out;
@@ -99,9 +111,7 @@ variable_list listed(PyObject* ctx, const char* attribute) {
   Ref tuple(checked(PySequence_Tuple(all.get())));
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.get()); ++i) {
     PyObject* item = PyTuple_GET_ITEM(tuple.get(), i);
-    if (item != Py_None && !is_tensor(item))
-      raise(PyExc_TypeError, "save_for_backward can only save variables, but argument " +
-                                 std::to_string(i) + " is of type " + Py_TYPE(item)->tp_name);
+    if (item != Py_None && !is_tensor(item)) refuse_item(attribute, i, item);
     out.push_back(to_tensor(item));
   }
   return out;
@@ -229,9 +239,13 @@ PyMethodDef functions[] = {
 PyObject* context_that_ends_with(const Tensor& t) {
   const autograd::AutogradMeta* meta = autograd::find_meta(t);
   if (!meta || !meta->grad_fn || meta->grad_fn->use_count() != 1) return nullptr;
-  auto* node = dynamic_cast<FunctionNode*>(meta->grad_fn.get());
-  if (!node || !node->context.saved_data.count(kPython)) return nullptr;
-  return context_of(&node->context);
+  return context_of_node(*meta->grad_fn);
+}
+
+PyObject* context_of_node(autograd::Node& node) {
+  auto* function = dynamic_cast<FunctionNode*>(&node);
+  if (!function || !function->context.saved_data.count(kPython)) return nullptr;
+  return context_of(&function->context);
 }
 
 void add_autograd_function(PyObject* module) {

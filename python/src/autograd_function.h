@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python.h"
+#include "taeda/autograd/node.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::python {
@@ -12,5 +13,8 @@ void add_autograd_function(PyObject* module);
 /// The ctx that ends with the tensor, because the tensor alone has the node that keeps it; else
 /// nullptr. Borrowed.
 PyObject* context_that_ends_with(const Tensor& t);
+
+/// The ctx of a node that a function written in Python recorded; nullptr for others. Borrowed.
+PyObject* context_of_node(autograd::Node& node);
 
 }  // namespace taeda::python

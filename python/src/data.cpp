@@ -6,6 +6,7 @@
 
 #include "kinds.h"
 #include "memory_view.h"
+#include "numbers.h"
 #include "taeda/taeda.h"
 #include "tensor_type.h"
 #include "values.h"
@@ -98,7 +99,9 @@ void store(PyObject* o, void*& at) {
         : PyLong_Check(o)     ? to_real(o)
                               : to_scalar(o).template cast<double>()));
   else if constexpr (std::is_same_v<T, int64_t>)
-    value = PyLong_CheckExact(o) ? to_int(o) : to_scalar(o).template cast<int64_t>();
+    value = PyLong_CheckExact(o) ? to_int(o) : to_scalar(o).template to<int64_t>();
+  else if constexpr (std::is_same_v<T, complex<float>>)
+    value = to_scalar(o).template cast<T>();
   else
     value = to_scalar(o).template to<T>();
   std::memcpy(at, &value, sizeof(T));
@@ -166,15 +169,24 @@ void fill(PyObject* given, IntArrayRef sizes, size_t depth, Store write, ScalarT
   // A number's conversion may run code that changes the lists: what is read here is held.
   const Ref data = is_leaf ? Ref::borrow(given) : as_sequence(given);
   const IntArrayRef rest(sizes.data() + depth, sizes.size() - depth);
-  if (is_tensor(data.get()))
+  if (is_tensor(data.get())) {
+    warn_of_lost_history(tensor_of(data.get()));
     return fill_from(tensor_of(data.get()).detach(), rest, depth, dtype, at);
+  }
   if (is_leaf) {
     if (is_sequence(data.get())) too_deep(data.get());
     if (PyUnicode_Check(data.get()))
       raise(PyExc_TypeError, "not a sequence of numbers: found 'str'");
     return write(data.get(), at);
   }
-  if (is_array_like(data.get())) return fill_from(tensor_over(data.get()), rest, depth, dtype, at);
+  if (is_array_like(data.get())) {
+    if (depth > 0)
+      TAEDA_WARN_ONCE(
+          "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
+          "converting the list to a single numpy.ndarray with numpy.array() before converting to a "
+          "tensor.");
+    return fill_from(tensor_over(data.get()), rest, depth, dtype, at);
+  }
   if (!is_sequence(data.get())) raise(PyExc_TypeError, "not a sequence");
   for (Py_ssize_t i = 0; i <= rest[0]; ++i) {
     if (const Py_ssize_t n = PySequence_Fast_GET_SIZE(data.get()); n != rest[0])

@@ -125,7 +125,7 @@ void add_streams(py::module_& m) {
 }
 
 void add_graphs(py::module_& m) {
-  const auto released = py::call_guard<py::gil_scoped_release>();
+  const auto released = py::call_guard<ReleaseGil>();
   py::class_<DeviceGraph, std::unique_ptr<DeviceGraph, DeleteWithoutGil>>(m, "GraphBase")
       .def(py::init([](const std::string& type) {
         return std::unique_ptr<DeviceGraph, DeleteWithoutGil>(new DeviceGraph(type_of(type)));

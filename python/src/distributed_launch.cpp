@@ -1,5 +1,5 @@
 #include "distributed.h"
-#include "taeda/distributed/cluster/launch.h"
+#include "taeda/distributed/cluster/launch_flags.h"
 #include "taeda/distributed/cluster/progress.h"
 
 namespace taeda::python {
@@ -7,37 +7,54 @@ namespace taeda::python {
 namespace {
 
 namespace cluster = distributed::cluster;
+using cluster::LaunchFlag;
+using std::chrono::duration_cast;
 using std::chrono::seconds;
+using Given = std::map<std::string, std::string>;
+using Words = std::vector<std::string>;
 
-cluster::AgentOptions agent_options(const py::dict& given) {
-  cluster::AgentOptions out;
-  out.host = given["host"].cast<std::string>();
-  out.port = given["port"].cast<uint16_t>();
-  out.job = given["job"].cast<std::string>();
-  out.name = given["name"].cast<std::string>();
-  out.min_nodes = given["min_nodes"].cast<int64_t>();
-  out.max_nodes = given["max_nodes"].cast<int64_t>();
-  out.node_rank = given["node_rank"].cast<std::optional<int64_t>>();
-  out.processes = given["processes"].cast<int64_t>();
-  out.join_timeout = seconds(given["join_timeout"].cast<int64_t>());
-  out.last_call = seconds(given["last_call_timeout"].cast<int64_t>());
-  out.keep_alive = seconds(given["keep_alive_timeout"].cast<int64_t>());
-  out.security = distributed::Security::from_environment();
+/// (name, letter, kind, initial, help) of each flag.
+py::list launch_flags() {
+  py::list out;
+  for (const LaunchFlag& flag : cluster::launch_flags()) {
+    const char* kind = flag.kind == LaunchFlag::Kind::kSwitch   ? "switch"
+                       : flag.kind == LaunchFlag::Kind::kNumber ? "number"
+                                                                : "text";
+    out.append(py::make_tuple(flag.name, flag.letter, kind, flag.initial(), flag.help));
+  }
+  return out;
+}
+
+cluster::LaunchOptions options_of(Given given, const Words& program, const std::string& python) {
+  return cluster::launch_options(std::move(given), program, {.python = python, .is_python = true});
+}
+
+/// What flags mean, for programs that look.
+py::dict launch_options(Given given, const Words& program, const std::string& python) {
+  const cluster::LaunchOptions o = options_of(std::move(given), program, python);
+  const cluster::AgentOptions& a = o.agents;
+  const auto in_seconds = [](auto time) { return duration_cast<seconds>(time).count(); };
+  py::dict out;
+  out["command"] = o.command;
+  out["host"] = a.host;
+  out["port"] = a.port;
+  out["job"] = a.job;
+  out["min_nodes"] = a.min_nodes;
+  out["max_nodes"] = a.max_nodes;
+  out["node_rank"] = a.node_rank;
+  out["processes"] = a.processes;
+  out["join_timeout"] = in_seconds(a.join_timeout);
+  out["last_call_timeout"] = in_seconds(a.last_call);
+  out["keep_alive_timeout"] = in_seconds(a.keep_alive);
+  out["max_restarts"] = o.max_restarts;
+  out["shutdown_timeout"] = in_seconds(o.shutdown_timeout);
+  out["log_dir"] = o.log_folder;
   return out;
 }
 
 /// What `taeda launch` does; it hears signals itself.
-int launch(const py::dict& given) {
-  cluster::LaunchOptions options;
-  options.command = given["command"].cast<std::vector<std::string>>();
-  options.agents = agent_options(given);
-  options.max_restarts = given["max_restarts"].cast<int64_t>();
-  options.log_folder = given["log_dir"].cast<std::string>();
-  options.redirects = cluster::OutputChoice::parse(given["redirects"].cast<std::string>());
-  options.tee = cluster::OutputChoice::parse(given["tee"].cast<std::string>());
-  options.local_address = given["local_addr"].cast<std::string>();
-  options.shutdown_timeout = seconds(given["shutdown_timeout"].cast<int64_t>());
-  options.monitor = given["monitor"].cast<bool>();
+int launch(Given given, const Words& program, const std::string& python) {
+  const cluster::LaunchOptions options = options_of(std::move(given), program, python);
   const ReleaseGil released;
   return cluster::launch(options);
 }
@@ -45,7 +62,11 @@ int launch(const py::dict& given) {
 }  // namespace
 
 void add_launch(py::module_& m) {
+  m.def("launch_flags", &launch_flags, "What a launcher can be told.");
+  m.def("launch_options", &launch_options, "What flags, texts by name, mean.");
   m.def("launch", &launch, "Runs a program on several processes; the status to exit with.");
+  m.def("local_processes", &cluster::local_processes, "Of a number, auto, cpu or gpu.");
+  m.def("least_and_most_nodes", &cluster::least_and_most_nodes, "Of a number, or min:max.");
   m.def("report_progress", &distributed::report_progress, py::arg("step"), py::arg("images") = 0,
         "Tells a launcher that shows it how far this process is.");
 }

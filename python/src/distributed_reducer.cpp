@@ -88,7 +88,7 @@ std::unique_ptr<Reducer, DeleteWithoutGil> make_reducer(
 // A thread that has the GIL must not wait for the reducer: one that has the reducer may call a
 // hook.
 void add_reducer(py::module_& m) {
-  const auto released = py::call_guard<py::gil_scoped_release>();
+  const auto released = py::call_guard<ReleaseGil>();
   py::class_<Reducer, std::unique_ptr<Reducer, DeleteWithoutGil>>(m, "Reducer")
       .def(py::init(&make_reducer), py::arg("parameters"), py::arg("group"),
            py::arg("bucket_cap_mb"), py::arg("find_unused"), py::arg("static_graph"),

@@ -75,7 +75,7 @@ std::shared_ptr<S> shared(S* store) {
 }
 
 void add_interface(py::module_& m) {
-  const auto released = py::call_guard<py::gil_scoped_release>();
+  const auto released = py::call_guard<ReleaseGil>();
   py::class_<Store, StorePtr>(m, "Store", "A map from keys to bytes that processes share.")
       .def("get", &get, py::arg("key"), "The value of a key; waits for it.")
       .def("set", &set, py::arg("key"), py::arg("value"), "Gives a key a value.")

@@ -132,7 +132,7 @@ void add_errors(PyObject* module) {
                                                  "Communication between processes failed.",
                                                  PyExc_RuntimeError, nullptr));
   lin_alg_error = checked(PyErr_NewExceptionWithDoc(
-      "torch.linalg.LinAlgError", "A matrix lacks a property that an operation needs.",
+      "torch._C._LinAlgError", "A matrix lacks a property that an operation needs.",
       PyExc_RuntimeError, nullptr));
   checked(PyModule_AddObjectRef(module, "_LinAlgError", lin_alg_error));
   checked(PyModule_AddObjectRef(module, "OutOfMemoryError", out_of_memory));

@@ -59,6 +59,9 @@ uint64_t to_seed(PyObject* object) {
 
 PyObject* manual_seed(PyObject* self, PyObject* seed) {
   return guarded([&] {
+    if (!PyIndex_Check(seed))
+      raise(PyExc_RuntimeError,
+            std::string("manual_seed expected a long, but got ") + Py_TYPE(seed)->tp_name);
     generator_of(self).manual_seed(to_seed(seed));
     Py_INCREF(self);
     return self;

@@ -50,14 +50,22 @@ TensorIndex to_index(PyObject* object, const Tensor& self) {
             std::string(Py_TYPE(object)->tp_name) + ")");
 }
 
-/// A list is one index, made a tensor, unless it holds slices and the like as tuples do.
+/// A list is one index, made a tensor, unless it holds sequences, slices and the like as tuples do.
 bool is_like_a_tuple(PyObject* object) {
   if (PyTuple_Check(object)) return true;
   if (!PyList_Check(object) || PyList_GET_SIZE(object) >= 32) return false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
     PyObject* item = PyList_GET_ITEM(object, i);
-    if (PySlice_Check(item) || item == Py_None || item == Py_Ellipsis || is_tensor(item))
-      return true;
+    if (!PySlice_Check(item) && item != Py_None && item != Py_Ellipsis && !is_tensor(item) &&
+        !(PySequence_Check(item) && !PyUnicode_Check(item)))
+      continue;
+    TAEDA_WARN(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
+        "changed "
+        "in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
+        "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error "
+        "or a different result");
+    return true;
   }
   return false;
 }
@@ -132,8 +140,14 @@ void set_item_of(PyObject* self, PyObject* index, PyObject* value) {
     x.index_put_(all, number);
     return;
   }
-  const Tensor source =
-      is_tensor(value) ? tensor_of(value) : tensor_from(value, x.dtype(), x.device());
+  if (!is_tensor(value)) {
+    const std::string kind = "torch." +
+                             std::string(x.is_cpu() ? "" : to_string(x.device().type())) +
+                             (x.is_cpu() ? "" : ".") + to_string(x.dtype()) + "Tensor";
+    raise(PyExc_TypeError,
+          std::string("can't assign a ") + Py_TYPE(value)->tp_name + " to a " + kind);
+  }
+  const Tensor source = tensor_of(value);
   const ReleaseGil released(selects_by_tensor(indices));
   x.index_put_(all, source);
 }

@@ -7,6 +7,7 @@
 #include "data.h"
 #include "taeda/taeda.h"
 #include "values.h"
+#include "warnings.h"
 
 namespace taeda::python {
 
@@ -144,12 +145,18 @@ Tensor tensor_over(PyObject* array, bool to_write) {
     throw ErrorIsSet();
   }
   const Py_buffer& view = loan->view;
-  if (view.readonly && to_write &&
-      PyErr_WarnEx(PyExc_UserWarning,
-                   "The given array is not writable, and tensors do not know of such memory: a "
-                   "change of the tensor changes the array, too. Copy it first if it must not.",
-                   1) < 0)
-    throw ErrorIsSet();
+  if (view.readonly && to_write) {
+    const std::string what =
+        PyObject_HasAttrString(array, "__array_interface__") ? "NumPy array" : "buffer";
+    warn_python(PyExc_UserWarning,
+                ("The given " + what +
+                 " is not writable, and PyTorch does not support non-writable "
+                 "tensors. This means writing to this tensor changes the " +
+                 what +
+                 ", which may lie in memory that cannot be written. Copy it first, or make it "
+                 "writable.")
+                    .c_str());
+  }
   const std::optional<ScalarType> dtype = dtype_of_format(view.format ? view.format : "B");
   if (!dtype)
     raise(PyExc_TypeError, "can't convert np.ndarray of type " + dtype_name_of(array) +

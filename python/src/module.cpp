@@ -25,6 +25,7 @@
 #include "training.h"
 #include "values.h"
 #include "vision.h"
+#include "warnings.h"
 
 namespace taeda::python {
 
@@ -58,6 +59,7 @@ void add_operations(PyObject* module) {
 int execute(PyObject* module) {
   return guarded_status([&] {
     add_errors(module);
+    add_warnings(module);
     add_kinds(module);
     add_size_type(module);
     add_overrides(module);

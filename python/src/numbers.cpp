@@ -263,6 +263,13 @@ Scalar element(PyObject* self) {
 
 }  // namespace
 
+void warn_of_lost_history(const Tensor& t) {
+  if (t.requires_grad() && GradMode::is_enabled()) [[unlikely]]
+    TAEDA_WARN_ONCE(
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+        "Consider using tensor.detach() first.");
+}
+
 int truth(PyObject* self) {
   return guarded_status([&] {
     if (!is_plain_or_parameter(self)) [[unlikely]]
@@ -290,6 +297,7 @@ PyObject* as_float(PyObject* self) {
   return guarded([&]() -> PyObject* {
     if (!is_plain_or_parameter(self)) [[unlikely]]
       if (PyObject* made = overridden_method("__float__", {self})) return made;
+    warn_of_lost_history(tensor_of(self));
     return PyFloat_FromDouble(element(self).toDouble());
   });
 }

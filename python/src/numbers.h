@@ -66,4 +66,7 @@ PyObject* as_index(PyObject*);
       TAEDA_SLOT(Py_nb_bool, truth), TAEDA_SLOT(Py_nb_int, as_int),                           \
       TAEDA_SLOT(Py_nb_float, as_float), TAEDA_SLOT(Py_nb_index, as_index)
 
+/// A number has no history: says so once where a tensor with one becomes a number unasked.
+void warn_of_lost_history(const Tensor& t);
+
 }  // namespace taeda::python

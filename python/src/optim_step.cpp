@@ -1,273 +1,310 @@
 #include "optim_step.h"
 
-#include <algorithm>
-#include <cmath>
+#include <array>
+#include <deque>
+#include <memory>
 
 #include "bindings.h"
-#include "taeda/kernels/optim.h"
+#include "taeda/optim/rates.h"
+#include "taeda/optim/rule_step.h"
 #include "taeda/taeda.h"
 
 namespace taeda::python {
 
 namespace {
 
-constexpr size_t kMostStates = 3;
-using StateNames = ArrayRef<const char*>;
+using optim::Lent;
+using optim::Rule;
+using optim::RuleField;
+using optim::RuleStep;
+using optim::StepCount;
 
-/// A parameter with a gradient, and what its optimizer keeps for it.
-struct Taken {
-  Tensor param, grad, states[kMostStates];
-  Tensor step;         ///< the count, of optimizers that count
-  double steps = 0;    ///< with this one; a captured step counts when it is replayed
-  bool fresh = false;  ///< the states were made for this step
+/// A text that lives as long as the process, one object for each.
+PyObject* key_of(const char* name) { return checked(PyUnicode_InternFromString(name)); }
+
+/// A rule, and the names of its options and states as keys of Python's dicts.
+struct Named {
+  explicit Named(const Rule& r) : rule(r), op(std::string(r.name) + ".step()") {
+    for (const RuleField& field : r.fields) options.push_back(key_of(field.option));
+    for (const auto& state : r.states) states.push_back(key_of(state.name));
+    for (const auto& number : r.numbers) numbers.push_back(key_of(number.name));
+  }
+  const Rule& rule;
+  std::string op;
+  std::vector<PyObject*> options, states, numbers;
 };
 
-/// A gradient in its parameter's memory order.
-Tensor like(const Tensor& grad, const Tensor& param) {
-  if (grad.strides() == param.strides()) return grad;
-  return empty_like(param).copy_(grad);
+/// Names are constants of classes, so they are told by their objects.
+const Named& rule_named(const py::str& name) {
+  static std::deque<std::pair<PyObject*, Named>> known;
+  for (const auto& [object, named] : known)
+    if (object == name.ptr()) return named;
+  const auto text = name.cast<std::string>();
+  const Rule* rule = optim::find_rule(text);
+  if (!rule) raise(PyExc_ValueError, "there is no optimizer of the name " + text);
+  PyObject* kept = key_of(text.c_str());
+  for (const auto& [object, named] : known)
+    if (object == kept) return named;
+  return known.emplace_back(kept, *rule).second;
 }
 
-/// Counts a step in a 0-d tensor, as a rule a float of the host; gives the count.
-double count_step(const Tensor& step) {
-  if (step.device().is_cpu() && step.dtype() == kFloat32) return ++*step.data_ptr<float>();
-  const double count = step.item<double>() + 1;
-  step.fill_(count);
-  return count;
+PyObject* step_key() {
+  static PyObject* const key = key_of("step");
+  return key;
+}
+PyObject* params_key() {
+  static PyObject* const key = key_of("params");
+  return key;
 }
 
-/// Reads the states of a group's parameters from Python's dicts, which the optimizer fills where
-/// they lack something.
-class Reader {
- public:
-  /// `fill(param)` makes the state of a parameter; `names` are nullptr for tensors that are not
-  /// used; `counted`: states have a `step`.
-  Reader(const py::dict& states, const py::object& fill, StateNames names, bool counted)
-      : states_(states), fill_(fill), counted_(counted) {
-    for (const char* name : names)
-      names_.push_back(name ? PyUnicode_InternFromString(name) : nullptr);
-    step_ = PyUnicode_InternFromString("step");
-  }
-  ~Reader() {
-    for (PyObject* name : names_) Py_XDECREF(name);
-    Py_DECREF(step_);
-  }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+PyObject* item(PyObject* dict, PyObject* key) {
+  PyObject* found = PyDict_GetItemWithError(dict, key);
+  if (!found && PyErr_Occurred()) throw py::error_already_set();
+  return found;
+}
 
-  /// The parameters that have gradients; those with sparse ones go to `sparse`.
-  std::vector<Taken> take(const py::list& params, py::list& sparse) {
-    const NoGradGuard guard;
-    std::vector<Taken> all;
-    all.reserve(params.size());
-    for (const py::handle object : params) {
-      if (!is_tensor(object.ptr())) raise(PyExc_TypeError, "optimizer can only optimize Tensors");
-      const Tensor& param = tensor_of(object.ptr());
-      if (!param.grad().defined()) continue;
-      if (param.grad().is_sparse())
-        sparse.append(object);
-      else
-        all.push_back(take_one(object, param));
-    }
-    return all;
+/// An option of a group as a number.
+double number_of(const RuleField& field, PyObject* option) {
+  if (PyFloat_CheckExact(option)) return PyFloat_AS_DOUBLE(option);
+  if (field.part >= 0) {
+    const Ref part(PySequence_GetItem(option, field.part));
+    if (!part) throw py::error_already_set();
+    RuleField one = field;
+    one.part = -1;
+    return number_of(one, part.get());
   }
-
- private:
-  Taken take_one(py::handle object, const Tensor& param) {
-    Taken taken{param, like(param.grad(), param), {}};
-    const bool captured = is_current_stream_capturing(param.device());
-    if (counted_ || std::any_of(names_.begin(), names_.end(), [](PyObject* n) { return n; })) {
-      if (!read(object, taken)) {
-        TAEDA_CHECK(!captured,
-                    "an optimizer's first step cannot be captured, because it makes the state "
-                    "that later steps need: run some steps before the capture");
-        fill_(object);
-        taken.fresh = true;
-        if (!read(object, taken))
-          raise(PyExc_RuntimeError, "the state of an optimizer lacks a tensor");
-      }
-    }
-    if (param.is_complex()) {
-      taken.param = view_as_real(param);
-      taken.grad = view_as_real(taken.grad);
-      for (Tensor& state : taken.states)
-        if (state.defined() && state.is_complex()) state = view_as_real(state);
-    }
-    if (taken.step.defined() && !captured) taken.steps = count_step(taken.step);
-    return taken;
+  if (option == Py_None) return field.none;
+  if (PyUnicode_Check(option)) {
+    for (size_t i = 0; i < field.words.size(); ++i)
+      if (PyUnicode_CompareWithASCIIString(option, field.words[i]) == 0)
+        return static_cast<double>(i);
   }
-
-  bool read(py::handle object, Taken& taken) {
-    PyObject* state = PyDict_GetItemWithError(states_.ptr(), object.ptr());
-    if (!state || !PyDict_Check(state)) return false;
-    PyObject* step = counted_ ? PyDict_GetItemWithError(state, step_) : nullptr;
-    if (counted_ && (!step || !is_tensor(step))) return false;
-    for (size_t i = 0; i < names_.size(); ++i) {
-      if (!names_[i]) continue;
-      PyObject* tensor = PyDict_GetItemWithError(state, names_[i]);
-      if (!tensor || !is_tensor(tensor)) return false;
-      taken.states[i] = tensor_of(tensor);
-    }
-    if (counted_) taken.step = tensor_of(step);
-    return true;
-  }
-
-  const py::dict& states_;
-  const py::object& fill_;
-  std::vector<PyObject*> names_;
-  PyObject* step_;
-  bool counted_;
-};
-
-/// The learning rate of an optimizer's group.
-double rate_of(PyObject* group) {
-  PyObject* lr = PyDict_GetItemString(group, "lr");
-  if (!lr) raise(PyExc_KeyError, "'lr'");
-  const Ref number(PyNumber_Float(lr));
+  const Ref number(PyNumber_Float(option));
   if (!number) throw py::error_already_set();
   return PyFloat_AS_DOUBLE(number.get());
 }
 
-/// The parameters of one device and dtype, which a kernel takes together.
-struct Part {
-  ParamList list;
-  std::vector<const Taken*> members;
+/// What a group lacks it has by the rule.
+void read_options(const Named& named, PyObject* group, double* values) {
+  for (size_t i = 0; i < named.options.size(); ++i) {
+    PyObject* option = item(group, named.options[i]);
+    const RuleField& field = named.rule.fields[i];
+    values[i] = option ? number_of(field, option) : field.fallback;
+  }
+}
+
+double read_number(const Tensor& t) {
+  if (t.device().is_cpu() && t.dtype() == kFloat32) return *t.data_ptr<float>();
+  return t.item<double>();
+}
+void write_number(const Tensor& t, double value) {
+  const NoGradGuard guard;
+  if (t.device().is_cpu() && t.dtype() == kFloat32)
+    *t.data_ptr<float>() = static_cast<float>(value);
+  else
+    t.fill_(value);
+}
+
+/// A parameter's dict of state, and where its numbers are.
+struct Place {
+  PyObject* param;          // which its group keeps
+  PyObject* state;          // nullptr before the first step
+  Tensor step, numbers[2];  // undefined where there is none yet, or no tensor
+  bool had[ParamRef::kMaxStates] = {};
 };
 
-/// During a capture: has a part's kernel read its numbers from memory that each replay fills, with
-/// the count and the group's learning rate of that time.
-template <class Numbers>
-void make_live(Part& part, const std::shared_ptr<Kept>& group, const Numbers& numbers) {
-  const Device device = part.list.device();
-  if (!is_current_stream_capturing(device)) return;
-  std::vector<Taken> members;  // of each, what counts
-  for (const Taken* t : part.members) members.push_back({{}, {}, {}, t->step, 0, t->fresh});
-  const size_t count = 4 * members.size();
-  auto fill = [members = std::move(members), group, numbers](double* out) mutable {
-    const NoGradGuard guard;
-    const double lr = [&] {
-      const HoldGil gil;
-      return rate_of(group->get());
-    }();
-    for (Taken& t : members) {
-      if (t.step.defined()) t.steps = count_step(t.step);
-      const StepNumbers n = numbers(t, lr);
-      for (const double number : {n.a, n.b, lr, t.steps}) *out++ = number;
-    }
+Tensor as_real(const Tensor& t) { return t.defined() && t.is_complex() ? view_as_real(t) : t; }
+
+/// What a dict has under a name, if that is a tensor.
+Tensor tensor_in(PyObject* state, PyObject* name) {
+  PyObject* found = state ? item(state, name) : nullptr;
+  return found && is_tensor(found) ? tensor_of(found) : Tensor();
+}
+
+double whole_step(PyObject* state) {
+  PyObject* found = state ? item(state, step_key()) : nullptr;
+  return found && PyNumber_Check(found) ? PyFloat_AsDouble(found) : 0;
+}
+
+Lent lend(const Named& named, const double* values, const RuleStep& step, PyObject* states,
+          Place& place) {
+  const Tensor& param = tensor_of(place.param);
+  const Rule& rule = named.rule;
+  if (param.is_complex() && !rule.complex)
+    raise(PyExc_RuntimeError, std::string(rule.name) + " does not support complex parameters");
+  place.state = item(states, place.param);
+  if (place.state && !PyDict_Check(place.state)) place.state = nullptr;
+  const bool real = param.is_complex() && !param.grad().is_sparse();
+  Lent lent{.param = real ? view_as_real(param) : param,
+            .grad = real ? view_as_real(param.grad()) : param.grad()};
+  for (size_t k = 0; k < rule.states.size(); ++k) {
+    if (!step.wants(values, k)) continue;
+    const Tensor state = tensor_in(place.state, named.states[k]);
+    place.had[k] = state.defined();
+    lent.states[k] = real ? as_real(state) : state;
+  }
+  if (rule.counts) {
+    place.step = tensor_in(place.state, step_key());
+    lent.count.step = place.step.defined() ? read_number(place.step) : whole_step(place.state);
+  }
+  lent.count.single = true;
+  for (size_t k = 0; k < rule.numbers.size(); ++k) {
+    Tensor& number = place.numbers[k] = tensor_in(place.state, named.numbers[k]);
+    if (!number.defined())
+      lent.new_numbers = true;
+    else
+      lent.count.numbers[k] = read_number(number);
+    if (number.defined() && number.dtype() != kFloat32) lent.count.single = false;
+  }
+  return lent;
+}
+
+void put(PyObject* dict, PyObject* key, PyObject* owned) {
+  const Ref value(checked(owned));
+  checked(PyDict_SetItem(dict, key, value.get()));
+}
+
+PyObject* new_number(double value) { return wrap(full({}, value, TensorOptions(kFloat32))); }
+
+/// Writes a parameter's new count, and what was made for it, to its dict.
+void take_back(const Named& named, const RuleStep& step, const double* values, const Lent& lent,
+               const Place& place, PyObject* states) {
+  const Rule& rule = named.rule;
+  PyObject* state = place.state;
+  if (!state) {
+    bool any = rule.counts || rule.numbers.size() > 0;
+    for (const Tensor& t : lent.states) any = any || t.defined();
+    if (!any) return;
+    put(states, place.param, PyDict_New());
+    state = item(states, place.param);
+  }
+  if (place.step.defined())
+    write_number(place.step, lent.count.step);
+  else if (rule.counts)
+    put(state, step_key(),
+        rule.dense ? new_number(lent.count.step) : PyLong_FromDouble(lent.count.step));
+  for (size_t k = 0; k < rule.numbers.size(); ++k) {
+    if (place.numbers[k].defined())
+      write_number(place.numbers[k], lent.count.numbers[k]);
+    else
+      put(state, named.numbers[k], new_number(lent.count.numbers[k]));
+  }
+  const bool complex = tensor_of(place.param).is_complex();
+  for (size_t k = 0; k < rule.states.size(); ++k) {
+    if (place.had[k] || !lent.states[k].defined() || !step.wants(values, k)) continue;
+    const Tensor& made = lent.states[k];
+    put(state, named.states[k], wrap(complex && !made.is_complex() ? view_as_complex(made) : made));
+  }
+}
+
+/// What replays of a captured step find their groups and counts in.
+RuleStep::Replay replay_of(const std::vector<Place>& places, const py::list& groups,
+                           const std::vector<Lent>& lent) {
+  struct Counted {
+    std::shared_ptr<Kept> group;
+    Tensor step, numbers[2];
+    bool single;
   };
-  part.list.set_live(graph_numbers(device, count, std::move(fill)), 4);
+  std::vector<std::shared_ptr<Kept>> kept;
+  for (const py::handle group : groups) kept.push_back(std::make_shared<Kept>(group.ptr()));
+  std::vector<Counted> all;
+  for (size_t i = 0; i < places.size(); ++i)
+    all.push_back({kept[lent[i].group],
+                   places[i].step,
+                   {places[i].numbers[0], places[i].numbers[1]},
+                   lent[i].count.single});
+  return [all = std::move(all)](size_t number, const RuleStep::Next& next) {
+    const Counted& of = all[number];
+    double lr = 0;
+    {
+      const HoldGil gil;
+      PyObject* found = PyDict_GetItemString(of.group->get(), "lr");
+      if (!found) raise(PyExc_KeyError, "'lr'");
+      lr = number_of(RuleField{"lr", "lr", -1, 0}, found);
+    }
+    StepCount count{.single = of.single};
+    if (of.step.defined()) count.step = read_number(of.step);
+    for (size_t k = 0; k < 2; ++k)
+      if (of.numbers[k].defined()) count.numbers[k] = read_number(of.numbers[k]);
+    next(lr, count);
+    if (of.step.defined()) write_number(of.step, count.step);
+    for (size_t k = 0; k < 2; ++k)
+      if (of.numbers[k].defined()) write_number(of.numbers[k], count.numbers[k]);
+  };
 }
 
-/// Hands the parameters to a kernel, those of one device and dtype together. `numbers(taken, lr)`:
-/// what the kernel takes for one parameter.
-template <class Numbers, class Launch>
-void launch_all(const char* op, StateNames names, const std::vector<Taken>& all,
-                const py::dict& options, const Numbers& numbers, Launch&& launch) {
-  const double lr = rate_of(options.ptr());
-  const auto group = captures_under_way() > 0 ? std::make_shared<Kept>(options.ptr()) : nullptr;
-  const ReleaseGil released;
+/// One step of a rule over Python's own groups and states: all of it, or an error and nothing.
+void step(const py::str& name, const py::list& groups, const py::dict& states) {
+  const Named& named = rule_named(name);
   const NoGradGuard guard;
-  std::vector<Part> parts;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Taken& t = all[i];
-    auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& known) {
-      return known.list.device() == t.param.device() && known.list.dtype() == t.param.dtype();
-    });
-    if (part == parts.end())
-      part = parts.insert(parts.end(), {ParamList(t.param.device(), t.param.dtype()), {}});
-    const Tensor* states[kMostStates];
-    for (size_t k = 0; k < names.size(); ++k)
-      states[k] = t.states[k].defined() ? &t.states[k] : nullptr;
-    part->list.add({.op = op,
-                    .group = 0,
-                    .index = i,
-                    .param = t.param,
-                    .grad = t.grad,
-                    .states = ArrayRef<const Tensor*>(states, names.size()),
-                    .state_names = names},
-                   numbers(t, lr));
-    if (group) part->members.push_back(&t);
+  RuleStep step(named.rule, named.op.c_str(), /*replaces=*/false);
+  std::vector<Place> places;
+  std::vector<Lent> lent;
+  std::vector<std::array<double, Rule::kMostFields>> values(groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    PyObject* group = PyList_GET_ITEM(groups.ptr(), static_cast<Py_ssize_t>(g));
+    read_options(named, group, values[g].data());
+    PyObject* params = item(group, params_key());
+    if (!params || !PyList_Check(params)) raise(PyExc_KeyError, "'params'");
+    places.reserve(places.size() + static_cast<size_t>(PyList_GET_SIZE(params)));
+    lent.reserve(places.capacity());
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(params); ++i) {
+      PyObject* object = PyList_GET_ITEM(params, i);
+      if (!is_tensor(object)) raise(PyExc_TypeError, "optimizer can only optimize Tensors");
+      if (!tensor_of(object).grad().defined()) continue;
+      Place& place = places.emplace_back(Place{object, nullptr, {}, {}});
+      Lent& l = lent.emplace_back(lend(named, values[g].data(), step, states.ptr(), place));
+      l.group = g;
+      l.index = static_cast<size_t>(i);
+    }
   }
-  for (Part& part : parts) {
-    if (group) make_live(part, group, numbers);
-    launch(part.list, lr);
+  RuleStep::Replay replay;
+  if (captures_under_way() > 0) replay = replay_of(places, groups, lent);
+  {
+    const ReleaseGil released;
+    step.reserve(lent.size());
+    for (Lent& l : lent) {
+      const double* of_group = values[l.group].data();
+      step.add(of_group, std::move(l));
+    }
+    step.run(replay);
   }
-  for (const Taken& t : all) t.param.unsafe_impl()->bump_version();
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Lent& l = step.lent()[i];
+    if (!l.captured) take_back(named, step, values[l.group].data(), l, places[i], states.ptr());
+  }
 }
 
-void negate(std::vector<Taken>& all) {
-  for (Taken& t : all) t.grad = -t.grad;
+/// The state that a parameter has before its first step, for optimizers that make it early.
+py::dict first_state(const py::str& name, const py::dict& group, const Tensor& param) {
+  const Named& named = rule_named(name);
+  double values[Rule::kMostFields];
+  read_options(named, group.ptr(), values);
+  py::dict state;
+  if (named.rule.counts) put(state.ptr(), step_key(), new_number(0));
+  const Tensor like = as_real(param.detach());
+  for (size_t k = 0; k < named.rule.states.size(); ++k) {
+    const std::optional<Tensor> made = optim::first_state(named.rule, values, k, like);
+    if (!made) continue;
+    put(state.ptr(), named.states[k], wrap(param.is_complex() ? view_as_complex(*made) : *made));
+  }
+  return state;
 }
 
-py::list adam(const py::list& params, const py::dict& states, const py::object& fill,
-              const py::dict& group, double beta1, double beta2, double eps, double weight_decay,
-              bool decoupled, bool amsgrad, bool maximize) {
-  const char* names[] = {"exp_avg", "exp_avg_sq", amsgrad ? "max_exp_avg_sq" : nullptr};
-  py::list sparse;
-  const auto all = Reader(states, fill, names, true).take(params, sparse);
-  launch_all(
-      "Adam.step()", names, all, group,
-      [beta1, beta2](const Taken& t, double lr) -> StepNumbers {
-        return {lr / (1 - std::pow(beta1, t.steps)), std::sqrt(1 - std::pow(beta2, t.steps))};
-      },
-      [&](ParamList& list, double lr) {
-        adam_slot(list.device().type(), list,
-                  {lr, beta1, beta2, eps, weight_decay, decoupled, amsgrad, maximize});
-      });
-  return sparse;
-}
-
-py::list sgd(const py::list& params, const py::dict& states, const py::object& fill,
-             const py::dict& group, double momentum, double dampening, double weight_decay,
-             bool nesterov, bool maximize) {
-  const char* names[] = {momentum != 0 ? "momentum_buffer" : nullptr};
-  py::list sparse;
-  const auto all = Reader(states, fill, names, false).take(params, sparse);
-  launch_all(
-      "SGD.step()", names, all, group,
-      [](const Taken& t, double) -> StepNumbers {
-        return {t.fresh ? 1.0 : 0.0, 0};
-      },
-      [&](ParamList& list, double lr) {
-        sgd_slot(list.device().type(), list,
-                 {lr, momentum, dampening, weight_decay, nesterov, maximize});
-      });
-  return sparse;
-}
-
-py::list rmsprop(const py::list& params, const py::dict& states, const py::object& fill,
-                 const py::dict& group, double alpha, double eps, double weight_decay,
-                 double momentum, bool centered, bool maximize) {
-  const char* names[] = {"square_avg", centered ? "grad_avg" : nullptr,
-                         momentum != 0 ? "momentum_buffer" : nullptr};
-  py::list sparse;
-  auto all = Reader(states, fill, names, true).take(params, sparse);
-  if (maximize) negate(all);
-  launch_all(
-      "RMSprop.step()", names, all, group, [](const Taken&, double) { return StepNumbers{}; },
-      [&](ParamList& list, double lr) {
-        rmsprop_slot(list.device().type(), list,
-                     {lr, alpha, eps, weight_decay, momentum, centered});
-      });
-  return sparse;
-}
-
-py::list adagrad(const py::list& params, const py::dict& states, const py::object& fill,
-                 const py::dict& group, double lr_decay, double weight_decay, double eps,
-                 bool maximize) {
-  static constexpr const char* names[] = {"sum"};
-  py::list sparse;
-  auto all = Reader(states, fill, names, true).take(params, sparse);
-  if (maximize) negate(all);
-  launch_all(
-      "Adagrad.step()", names, all, group,
-      [lr_decay](const Taken& t, double lr) -> StepNumbers {
-        return {lr / (1 + (t.steps - 1) * lr_decay), 0};
-      },
-      [&](ParamList& list, double) {
-        adagrad_slot(list.device().type(), list, {eps, weight_decay, lr_decay});
-      });
-  return sparse;
+/// None, or the beginning of an error and the value that a rule does not take.
+py::object refused(const py::str& name, const py::dict& group) {
+  const Named& named = rule_named(name);
+  double values[Rule::kMostFields];
+  read_options(named, group.ptr(), values);
+  const RuleField* wrong = optim::wrong_field(named.rule, values);
+  if (wrong) {
+    auto option = py::reinterpret_borrow<py::object>(
+        item(group.ptr(), named.options[wrong - named.rule.fields.begin()]));
+    if (wrong->part >= 0) option = option[py::int_(wrong->part)];
+    return py::make_tuple(wrong->refusal, option);
+  }
+  if (named.rule.check) named.rule.check(values);
+  return py::none();
 }
 
 /// Forgets gradients, or sets them to zero.
@@ -286,15 +323,32 @@ void zero_grad(const py::list& params, bool set_to_none) {
   }
 }
 
+void add_rates(py::module_& m) {
+  namespace rates = optim::rates;
+  py::module_ r = m.def_submodule("rates", "How learning rates go over the epochs.");
+  r.def("stepped", &rates::stepped);
+  r.def("constant", &rates::constant);
+  r.def("constant_change", &rates::constant_change);
+  r.def("linear", &rates::linear);
+  r.def("linear_change", &rates::linear_change);
+  r.def("polynomial", &rates::polynomial);
+  r.def("polynomial_change", &rates::polynomial_change);
+  r.def("cosine", &rates::cosine);
+  r.def("cosine_change", &rates::cosine_change);
+  r.def("cosine_rise", &rates::cosine_rise);
+  r.def("annealed", &rates::annealed);
+  r.def("cycle", &rates::cycle);
+}
+
 }  // namespace
 
 void add_optim_steps(PyObject* module) {
   py::module_ m = as_module(module).def_submodule(
-      "_optim", "Steps of optimizers; they return parameters with sparse gradients, untouched.");
-  m.def("adam", &adam);
-  m.def("sgd", &sgd);
-  m.def("rmsprop", &rmsprop);
-  m.def("adagrad", &adagrad);
+      "_optim", "The library's rules of optimizers over groups and states of Python.");
+  add_rates(m);
+  m.def("step", &step);
+  m.def("first_state", &first_state);
+  m.def("refused", &refused);
   m.def("zero_grad", &zero_grad);
   m.def("clip_grad_norm_",
         [](const std::vector<Tensor>& params, double max_norm, double norm_type, bool check) {

@@ -74,7 +74,7 @@ void add_profiler(PyObject* module) {
   py::class_<profile>(m, "Profile")
       .def(py::init(&make))
       .def("start", &profile::start)
-      .def("stop", &profile::stop, py::call_guard<py::gil_scoped_release>())
+      .def("stop", &profile::stop, py::call_guard<ReleaseGil>())
       .def("key_averages", &profile::key_averages)
       .def("export_chrome_trace", &profile::export_chrome_trace)
       .def("events", [](const profile& p) { return p.events().events; })

@@ -4,10 +4,16 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <atomic>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include "taeda/base/warning.h"
 
 namespace taeda::python {
 
@@ -75,52 +81,87 @@ class PythonError : public std::exception {
 /// exceptions that PyTorch raises.
 void set_error() noexcept;
 
+/// How many warnings wait for the ends of calls (warnings.h).
+extern std::atomic<int> waiting_warnings;
+/// Gives Python those of this thread. False with an error set: the one that was, or one that a
+/// filter has made. Call with the GIL held.
+bool give_warnings() noexcept;
+
 /// Calls `f`, which may throw, for Python: nullptr with the error set where it did.
 template <class F>
 PyObject* guarded(F&& f) noexcept {
+  PyObject* result = nullptr;
   try {
-    return f();
+    result = f();
   } catch (...) {
     set_error();
+  }
+  if (waiting_warnings.load(std::memory_order_relaxed) != 0 && !give_warnings()) [[unlikely]] {
+    Py_XDECREF(result);
     return nullptr;
   }
+  return result;
 }
 /// The same for slots that return a status or a length, of the type that `f` has: -1 where it
 /// threw.
 template <class F>
 std::invoke_result_t<F> guarded_status(F&& f) noexcept {
+  std::invoke_result_t<F> result = -1;
   try {
-    return f();
+    result = f();
   } catch (...) {
     set_error();
-    return -1;
   }
+  if (waiting_warnings.load(std::memory_order_relaxed) != 0 && !give_warnings()) [[unlikely]]
+    return -1;
+  return result;
 }
+
+/// Collects what several threads warn of for a call.
+class CollectedWarnings : public WarningHandler {
+ public:
+  ~CollectedWarnings() override;
+  void process(const Warning& warning) override;
+  /// They are given when the call ends that this thread is in.
+  void give_to_thread();
+
+ private:
+  std::mutex mutex_;
+  std::vector<Warning> warnings_;
+};
 
 /// Holds the GIL for a scope, on any thread.
 class HoldGil {
  public:
-  HoldGil() : state_(PyGILState_Ensure()) {}
-  ~HoldGil() { PyGILState_Release(state_); }
+  HoldGil();
+  ~HoldGil();
   HoldGil(const HoldGil&) = delete;
   HoldGil& operator=(const HoldGil&) = delete;
 
  private:
   PyGILState_STATE state_;
+  WarningHandler* before_;
 };
 
-/// Lets other threads run Python for a scope, if `on`.
+/// Lets other threads run Python for a scope, if `on`, and collects the warnings.
 class ReleaseGil {
  public:
-  explicit ReleaseGil(bool on = true) : state_(on ? PyEval_SaveThread() : nullptr) {}
+  explicit ReleaseGil(bool on = true) {
+    if (on) release();
+  }
   ~ReleaseGil() {
-    if (state_) PyEval_RestoreThread(state_);
+    if (state_) take_again();
   }
   ReleaseGil(const ReleaseGil&) = delete;
   ReleaseGil& operator=(const ReleaseGil&) = delete;
 
  private:
-  PyThreadState* state_;
+  void release();
+  void take_again();
+
+  PyThreadState* state_ = nullptr;
+  WarningHandler* before_ = nullptr;
+  std::optional<CollectedWarnings> warnings_;
 };
 
 /// A Python object that C++ code keeps, possibly beyond Python's end and on any thread.

@@ -66,12 +66,17 @@ void add_state(PyObject* module) {
   });
   m.def(
       "_write_out",
-      [](Tensor out, const Tensor& made, bool sequence) {
-        detail::write_out(out, sequence ? detail::in_shape_of(out, made) : made);
+      [](Tensor out, const Tensor& made, const std::string& sequence, bool silently) {
+        detail::OutRule rule("out");
+        rule.silent = silently;
+        const bool keeps = !sequence.empty();
+        detail::write_out(rule, out,
+                          keeps ? detail::in_shape_of(sequence.c_str(), out, made) : made);
       },
-      py::arg("out"), py::arg("made"), py::arg("sequence") = false,
-      "Gives `out` the values of `made` and its sizes; it keeps its own if `made` is a sequence of "
-      "as many numbers.");
+      py::arg("out"), py::arg("made"), py::arg("sequence") = "", py::arg("silently") = false,
+      "Gives `out` the values of `made` and its sizes; it keeps its own if `made` is as many "
+      "numbers of a sequence, of which the function is named. What was made of sizes takes any "
+      "`out` silently.");
   m.def("_set_float32_matmul_precision", &set_float32_matmul_precision);
   m.def("_get_float32_matmul_precision", &get_float32_matmul_precision);
   m.def("_set_printoptions", &print_options);

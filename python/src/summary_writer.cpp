@@ -148,8 +148,8 @@ void add_summary_writer(PyObject* module) {
       .def("add_hparams", &SummaryWriter::add_hparams)
       .def("add_embedding", &SummaryWriter::add_embedding)
       .def("add_graph", &add_graph)
-      .def("flush", &SummaryWriter::flush, py::call_guard<py::gil_scoped_release>())
-      .def("close", &SummaryWriter::close, py::call_guard<py::gil_scoped_release>())
+      .def("flush", &SummaryWriter::flush, py::call_guard<ReleaseGil>())
+      .def("close", &SummaryWriter::close, py::call_guard<ReleaseGil>())
       .def("get_logdir", &SummaryWriter::get_logdir);
 }
 

@@ -127,13 +127,23 @@ TAEDA_ONE(is_set_to, false, { return PyBool_FromLong(a.tensor(0).is_set_to(a.ten
 TAEDA_ONE(is_same_size, false,
           { return PyBool_FromLong(a.tensor(0).sizes() == a.tensor(1).sizes()); },
           {"other", Kind::Tensor})
+void warn_of_device(const char* name, const Arguments& a) {
+  if (a.present(1))
+    TAEDA_WARN_AS(Deprecation, "The argument 'device' of Tensor.", name,
+                  "() is deprecated. Please do not pass this argument.");
+}
 TAEDA_ONE(pin_memory, false,
           {
             const Tensor& t = a.tensor(0);
+            warn_of_device("pin_memory", a);
             return waiting(t, [&] { return t.pin_memory(); });
           },
           {"device", Kind::MaybeDevice, "None"})
-TAEDA_ONE(is_pinned, false, { return PyBool_FromLong(a.tensor(0).is_pinned()); },
+TAEDA_ONE(is_pinned, false,
+          {
+            warn_of_device("is_pinned", a);
+            return PyBool_FromLong(a.tensor(0).is_pinned());
+          },
           {"device", Kind::MaybeDevice, "None"})
 
 // to(dtype), to(device, dtype), to(other)

@@ -1,12 +1,28 @@
 #include "training.h"
 
+#include <algorithm>
+
 #include "bindings.h"
 #include "taeda/amp/autocast.h"
+#include "taeda/amp/scaling.h"
+#include "taeda/autograd/record.h"
+#include "taeda/nn/init_rules.h"
 #include "taeda/taeda.h"
 
 namespace taeda::python {
 
 namespace {
+
+void add_initialisers(py::module_& m) {
+  m.def("_trunc_normal_", [](Tensor tensor, double mean, double std, double a, double b,
+                             const py::object& generator) {
+    std::optional<Generator> from;
+    if (!generator.is_none()) from = to_generator(generator.ptr());
+    const ReleaseGil released;
+    nn::init::draw_trunc_normal(tensor, mean, std, a, b, from);
+    return tensor;
+  });
+}
 
 void add_autocast(py::module_& m) {
   py::module_ amp = m.def_submodule("_amp", "Automatic mixed precision.");
@@ -32,6 +48,21 @@ void add_autocast(py::module_& m) {
     state.dtypes[static_cast<int>(device.type())] = dtype;
     AutocastMode::set_state(state);
   });
+  // The rule of gradient scaling.
+  amp.def("unscale", [](const std::vector<Tensor>& parameters, const Tensor& factor,
+                        const Tensor& found_inf, bool allow_half) {
+    const ReleaseGil released;
+    const NoGradGuard no_grad;
+    std::vector<ParamList> lists = amp::scaled_gradients(parameters, allow_half);
+    std::vector<Tensor> found = {found_inf};
+    amp::multiply_gradients(lists, 1, factor, found);
+    for (const Tensor& p : parameters) bump_version(p.grad());
+    if (std::none_of(lists.begin(), lists.end(),
+                     [&](const ParamList& l) { return l.device() == found_inf.device(); }))
+      found.erase(found.begin());
+    return found;
+  });
+  amp.def("move_scale", &amp::move_scale);
   // What a call looks at beside its arguments, and who runs it again puts back for a scope.
   using utils::checkpoint::ForwardState;
   py::class_<ForwardState>(m, "_ForwardState")
@@ -39,7 +70,7 @@ void add_autocast(py::module_& m) {
       .def("again", [](const ForwardState& state) {
         ForwardState::Scope* scope = nullptr;
         {
-          const py::gil_scoped_release released;  // who holds the generators may wait for Python
+          const ReleaseGil released;  // who holds the generators may wait for Python
           scope = new ForwardState::Scope(state);
         }
         return py::capsule(scope, [](void* p) { delete static_cast<ForwardState::Scope*>(p); });
@@ -56,6 +87,7 @@ void add_autocast(py::module_& m) {
 void add_training(PyObject* module) {
   py::module_ m = as_module(module);
   add_autocast(m);
+  add_initialisers(m);
 }
 
 }  // namespace taeda::python

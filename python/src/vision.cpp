@@ -71,7 +71,7 @@ Tensor nms_of_sorted(const Tensor& boxes, double threshold, const std::optional<
 
 void add_vision(PyObject* module) {
   py::module_ m = as_module(module).def_submodule("_vision");
-  using released = py::call_guard<py::gil_scoped_release>;
+  using released = py::call_guard<ReleaseGil>;
   m.def("read_idx", &vision::read_idx, released());
   m.def("read_image", [](const std::string& path, int mode) {
     const ReleaseGil release;

@@ -28,7 +28,16 @@ auto interruptibly(F f) {
   using R = decltype(f());
   const ReleaseGil released;
   if (!on_main_thread()) return f();
-  auto task = std::make_shared<std::packaged_task<R()>>(std::move(f));
+  // What it warns of comes out of this call, or, where nobody waits any more, out of none.
+  struct Collected {
+    ~Collected() { warnings->give_to_thread(); }
+    const std::shared_ptr<CollectedWarnings> warnings = std::make_shared<CollectedWarnings>();
+  } const collected;
+  auto task = std::make_shared<std::packaged_task<R()>>(
+      [f = std::move(f), warnings = collected.warnings]() mutable {
+        const WarningHandlerGuard guard(warnings.get());
+        return f();
+      });
   std::future<R> result = task->get_future();
   std::thread([task] { (*task)(); }).detach();
   while (result.wait_for(kSignalInterval) == std::future_status::timeout) check_signals();

@@ -5,8 +5,21 @@ import types
 
 from . import _C
 from ._streams import StreamContext, _place, classes, current_device as _current_device
+from ._warnings import deprecated
 
 _device = _C._device
+
+
+def _former_names(kind, reset, reserved, max_reserved):
+    """Functions of memory by the names that they had."""
+    made = {}
+    for old, new in (("memory_cached", reserved), ("max_memory_cached", max_reserved)):
+        text = f"`torch.{kind}.{old}` has been renamed to `torch.{kind}.{new.__name__}`"
+        made[old] = deprecated(text)(new)
+    for old in ("reset_max_memory_allocated", "reset_max_memory_cached"):
+        text = f"torch.{kind}.{old} now calls torch.{kind}.reset_peak_memory_stats, which resets /all/ peak memory stats."
+        made[old] = deprecated(text)(reset)
+    return made
 
 
 class DeviceProperties(types.SimpleNamespace):
@@ -74,12 +87,14 @@ def functions(kind):
         _device.synchronize(place(device))
 
     def manual_seed(seed):
+        seed = int(seed) & 0xFFFFFFFFFFFFFFFF
         if is_available():
-            _device.manual_seed(kind, int(seed) & 0xFFFFFFFFFFFFFFFF)
+            _device.manual_seed(kind, seed)
 
     def manual_seed_all(seed):
+        seed = int(seed) & 0xFFFFFFFFFFFFFFFF
         if is_available():
-            _device.manual_seed_all(kind, int(seed) & 0xFFFFFFFFFFFFFFFF)
+            _device.manual_seed_all(kind, seed)
 
     def seed():
         """Seeds the current device from the system's entropy."""
@@ -198,7 +213,6 @@ def functions(kind):
     for name in ("kind", "place", "known", "figure"):
         del made[name]
     made.update(known)
-    made.update(reset_max_memory_allocated=reset_peak_memory_stats, reset_max_memory_cached=reset_peak_memory_stats,
-                memory_cached=memory_reserved, max_memory_cached=max_memory_reserved, StreamContext=StreamContext,
+    made.update(_former_names(kind, reset_peak_memory_stats, memory_reserved, max_memory_reserved), StreamContext=StreamContext,
                 OutOfMemoryError=_C.OutOfMemoryError)
     return made

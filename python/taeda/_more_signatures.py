@@ -7,22 +7,25 @@ operation got, a method's tensor first, and gives NotImplemented where the call 
 import functools
 
 from . import _C
+from ._warnings import warn_once
 
 _NUMBERS = (int, float, complex)
 
 
-def into(out, made, sequence=False):
-    """A result, written to `out` if there is one, which takes its sizes; keeps its own for a sequence of as many numbers."""
+def into(out, made, sequence="", silently=False):
+    """A result, written to `out` if there is one, which takes its sizes, silently where `made` was made of sizes alone. It
+    keeps its own for as many numbers of a sequence, of which the function is named.
+    """
     if out is None:
         return made
-    _C._write_out(out, made, sequence)
+    _C._write_out(out, made, sequence, silently)
     return out
 
 
 def _sorting(operation):
     """Sorting keeps the order of equal elements anyway."""
     def call(input, dim=-1, descending=False, stable=None, **out):
-        if stable is None or isinstance(dim, bool):
+        if not isinstance(stable, bool) or isinstance(dim, bool):
             return NotImplemented
         return operation(input, dim, descending, **out)
     return call
@@ -102,7 +105,7 @@ def _creating(name):
         made = getattr(_C, name)(*args, **options)
         from .autograd.modes import no_grad
         with no_grad():
-            return into(out, made, name in ("arange", "linspace", "logspace", "range"))
+            return into(out, made, name if name in ("arange", "linspace", "logspace", "range") else "", silently=True)
     return call
 
 
@@ -157,7 +160,7 @@ def _where(input, condition=None, other=None):
 def _bernoulli(input, p=None, *, generator=None, out=None):
     if not isinstance(out, _C.TensorBase):
         return NotImplemented
-    return into(out, _C.bernoulli(input, *(() if p is None else (p,)), generator=generator))
+    return into(out, _C.bernoulli(input, *(() if p is None else (p,)), generator=generator), silently=True)
 
 
 def _small_singular_values(name):
@@ -204,10 +207,14 @@ def _scaled_first(name, scale):
     def call(input, number, *tensors, **out):
         if not _is_tensor(input) or not isinstance(number, _NUMBERS) or len(tensors) != count:
             return NotImplemented
-        _say_deprecated(name, scale)
+        _say_deprecated(name, [scale], ["other"] if count == 1 else ["tensor1", "tensor2"])
         function = getattr(input, name) if name.endswith("_") else functools.partial(getattr(_C, name), input)
         return function(*tensors, **{scale: number}, **out)
     return call
+
+
+_FACTORS = {"addmm": ("mat1", "mat2"), "addmv": ("mat", "vec"), "addr": ("vec1", "vec2"), "addbmm": ("batch1", "batch2"),
+            "baddbmm": ("batch1", "batch2")}
 
 
 def _products_first(name):
@@ -218,7 +225,7 @@ def _products_first(name):
             return NotImplemented
         if len(args) > 5 or not all(map(_is_tensor, args[-2:])):
             return NotImplemented
-        _say_deprecated(name, "beta and alpha")
+        _say_deprecated(name, ["beta", "alpha"][:len(numbers)], _FACTORS[name.rstrip("_")], lead=1)
         input, first, second = tensors
         beta, alpha = (*numbers, 1)[:2]
         function = getattr(input, name) if name.endswith("_") else functools.partial(getattr(_C, name), input)
@@ -226,15 +233,15 @@ def _products_first(name):
     return call
 
 
-_said = set()
-
-
-def _say_deprecated(name, options):
-    if name in _said:
-        return
-    import warnings
-    _said.add(name)
-    warnings.warn(f"This overload of {name} is deprecated: name {options} behind the tensors", UserWarning, stacklevel=4)
+def _say_deprecated(name, numbers, tensors, lead=0):
+    """Says once that numbers are to be named behind the tensors; `lead`: how many of them stand before `input`."""
+    in_place = name.endswith("_")
+    out = [] if in_place else ["*", "Tensor out = None"]
+    given, rest = [f"Number {n}" for n in numbers], [f"Tensor {t}" for t in tensors]
+    former = given[:lead] + ([] if in_place else ["Tensor input"]) + given[lead:] + rest + out
+    now = ([] if in_place else ["Tensor input"]) + rest + ["*"] + [f"Number {n} = 1" for n in numbers] + out[1:]
+    warn_once(f"This overload of {name} is deprecated:\n\t{name}({', '.join(former)})\nConsider using one of the following "
+              f"signatures instead:\n\t{name}({', '.join(now)})")
 
 
 def _either(first, second):

@@ -6,6 +6,7 @@ import functools
 import itertools
 
 from . import _C
+from ._warnings import warn
 
 _handles = itertools.count()
 
@@ -43,6 +44,10 @@ def _rebuild_from_type_v2(function, kind, arguments, state):
         made = _C._make_subclass(kind, made.detach(), made.requires_grad)
     made.__dict__.update(state if isinstance(state, dict) else state[0] or {})
     return made
+
+
+COPY_CONSTRUCT = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+                  "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
 
 
 class Tensor(_C.TensorBase):
@@ -143,6 +148,8 @@ class Tensor(_C.TensorBase):
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if stream is not None and type(stream) is not int:
+            raise TypeError("stream must be ``int`` or ``none``")
         source = self.clone() if copy else self
         return source._capsule(max_version is not None and max_version[0] >= 1)
 
@@ -160,6 +167,10 @@ class Tensor(_C.TensorBase):
         return object.__format__(self, spec)
 
     def __complex__(self):
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if self.requires_grad:
+            float(self.detach().real.requires_grad_())  # which says that a number has no history
         return complex(self.item())
 
     def __deepcopy__(self, memo):
@@ -192,6 +203,8 @@ class Tensor(_C.TensorBase):
 
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
         """A new tensor with the data, of this one's dtype and device unless others are given."""
+        if isinstance(data, _C.TensorBase):
+            warn(COPY_CONSTRUCT)
         out = _C._tensor_from(data, dtype or self.dtype, device or self.device)
         return out.requires_grad_() if requires_grad else out
 
@@ -202,9 +215,12 @@ class Tensor(_C.TensorBase):
         if isinstance(dtype, (str, type)):
             kind, device = named_type(dtype)
             return self.to(device=device or self.device, dtype=kind, non_blocking=non_blocking)
+        if not isinstance(dtype, _C.dtype):
+            raise TypeError("dtype must be a type, str, or dtype object")
         return self.to(dtype, non_blocking=non_blocking)
 
     def resize(self, *sizes):
+        warn("non-inplace resize is deprecated")
         return self.reshape(*sizes)
 
     def share_memory_(self):
@@ -221,25 +237,30 @@ class Tensor(_C.TensorBase):
         return UntypedStorage._of(self)
 
     def storage(self):
+        from .storage import warn_of_typed_storage
+        warn_of_typed_storage()
+        return self._typed_storage()
+
+    def _typed_storage(self):
         from .storage import TypedStorage
         return TypedStorage._of(self)
 
-    _typed_storage = storage
-
     def storage_type(self):
         from .storage import TYPES
-        return TYPES[self.storage().pickle_storage_type()]
+        return TYPES[self._typed_storage().pickle_storage_type()]
 
     def is_distributed(self):
         return False
 
     def apply_(self, function):
         """Replaces every element by function(element); on the CPU, slowly."""
+        _refuse_history(self, "apply_")
         flat = _C._tensor_from([function(x) for x in self.detach().flatten().tolist()], self.dtype, None)
         return self.detach().copy_(flat.view(self.shape)) is not None and self
 
     def map_(self, other, function):
         """Replaces every element by function(element, other's element); on the CPU, slowly."""
+        _refuse_history(self, "map_")
         pairs = zip(self.detach().flatten().tolist(), other.detach().expand_as(self).flatten().tolist())
         flat = _C._tensor_from([function(a, b) for a, b in pairs], self.dtype, None)
         return self.detach().copy_(flat.view(self.shape)) is not None and self
@@ -257,6 +278,12 @@ class Tensor(_C.TensorBase):
         return {"typestr": codes[repr(self.dtype)[6:]], "shape": tuple(self.shape), "version": 2,
                 "strides": None if self.is_contiguous() else tuple(s * size for s in self.stride()),
                 "data": (self.data_ptr(), False)}
+
+
+def _refuse_history(tensor, name):
+    """What changes elements one by one in Python can be no part of a graph."""
+    if tensor.requires_grad:
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
 
 
 def _as_class(made, cls):
@@ -301,8 +328,7 @@ def _copied_with_its_memory(tensor, memo):
 
 def _volatile():
     """False, with a warning: what it was for is torch.no_grad()."""
-    import warnings
-    warnings.warn("volatile was removed and now has no effect: use `with torch.no_grad():` instead", stacklevel=3)
+    warn("volatile was removed (Variable.volatile is always False)")
     return False
 
 

@@ -179,7 +179,10 @@ class ExceptionWrapper:
             error = self.exc_type(text)
         except Exception:
             raise RuntimeError(text) from None
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # this frame, which the traceback holds, would hold the error, and whatever the frames before it have
 
 
 class _Multiline(str):

@@ -4,6 +4,7 @@ import math
 
 from . import _C, methods
 from ._more_signatures import into as _into
+from ._warnings import warn_once
 
 # torch.exp_(x) and the like are the methods of tensors of the same name.
 _METHODS = """abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max
@@ -36,6 +37,8 @@ def _complete():
 
 def chain_matmul(*matrices, out=None):
     """The product of several matrices, in the order that multiplies least."""
+    warn_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+              "instead, which accepts a list of two or more tensors rather than multiple parameters.")
     matrices = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
     made = _C._linalg.multi_dot(list(matrices))
     return _into(out, made)
@@ -201,7 +204,7 @@ def dsmm(input, mat2):
 
 def to_dlpack(tensor):
     """A capsule by DLPack over a tensor's memory."""
-    return tensor.__dlpack__()
+    return tensor._capsule(False)
 
 
 def set_anomaly_enabled(mode, check_nan=True):

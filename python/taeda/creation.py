@@ -2,18 +2,16 @@
 
 from . import _C
 from ._more_signatures import into as _into
-from ._tensor import Tensor
+from ._tensor import COPY_CONSTRUCT, Tensor
+from ._warnings import warn
 
-__all__ = ["tensor", "as_tensor", "asarray", "from_dlpack", "frombuffer", "full", "normal", "scalar_tensor"]
+__all__ = ["tensor", "as_tensor", "asarray", "from_dlpack", "frombuffer", "full", "normal", "range", "scalar_tensor"]
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A new tensor with the numbers of nested lists, of an array or of a tensor. Lists of unequal lengths are a ValueError."""
     if isinstance(data, _C.TensorBase):
-        import warnings
-        warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                      "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-                      stacklevel=2)
+        warn(COPY_CONSTRUCT)
     out = _C._tensor_from(data, dtype, device if device is not None else default_device())
     if pin_memory:
         out = out.pin_memory()
@@ -32,6 +30,9 @@ def as_tensor(data, dtype=None, device=None):
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """As as_tensor; `copy` True forces a copy, False refuses one."""
+    if copy and not isinstance(obj, _C.TensorBase):
+        out = _C._tensor_from(obj, dtype, device if device is not None else default_device())
+        return out.requires_grad_() if requires_grad else out
     out = as_tensor(obj, dtype, device)
     shares = isinstance(obj, _C.TensorBase) and out is obj or type(obj).__module__ == "numpy" and (
         out.device.type == "cpu" and (dtype is None or dtype == out.dtype))
@@ -64,6 +65,13 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     return out.requires_grad_() if requires_grad else out
 
 
+def range(*args, **kwargs):
+    """range(start=0, end, step=1): numbers from start to end, the end among them; PyTorch gives it up for arange."""
+    warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
+         "range builtin. Instead, use torch.arange, which produces values in [start, end).")
+    return _C.range(*args, **kwargs)
+
+
 def from_dlpack(ext_tensor, *, device=None, copy=None):
     """A tensor over the memory of another library's array, by DLPack; a copy where `copy` says so or the device is another."""
     if not hasattr(ext_tensor, "__dlpack__"):
@@ -84,7 +92,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     if isinstance(fill_value, _C.TensorBase):
         fill_value = fill_value.item()
     if out is not None:
-        return _into(out, _C.full(_sizes("full", size), fill_value, dtype=out.dtype, device=out.device))
+        return _into(out, _C.full(_sizes("full", size), fill_value, dtype=out.dtype, device=out.device), silently=True)
     return _C.full(size, fill_value, dtype=dtype, device=device if device is not None else default_device(),
                    requires_grad=requires_grad, pin_memory=pin_memory)
 
@@ -133,6 +141,22 @@ class _LegacyType(type):
     def __instancecheck__(cls, instance):
         return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.device.type == cls.device_type
 
+    @property
+    def is_cuda(cls):
+        return cls.device_type == "cuda"
+
+    @property
+    def is_sparse(cls):
+        return False
+
+    @property
+    def is_xpu(cls):
+        return False
+
+    @property
+    def layout(cls):
+        return _C.strided
+
     def __call__(cls, *args):
         if not args:
             return _C.empty(0, dtype=cls.dtype, device=cls.device_type)
@@ -151,6 +175,8 @@ class _LegacyType(type):
             return first.alias()
         if isinstance(first, _C.Size):
             return _C.empty(first, dtype=cls.dtype, device=cls.device_type)
+        if isinstance(first, float):
+            raise TypeError("new(): data must be a sequence (got float)")
         return _C._tensor_from(first, cls.dtype, cls.device_type)
 
 

@@ -4,7 +4,7 @@ from . import _C, autograd
 from ._level import Level
 from ._vmap import flatten, vmap
 from .autograd.passes import grad_of_recorded
-from .nn.utils.stateless import functional_call as _functional_call
+from .nn.utils.stateless import call_with as _functional_call
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
            "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap"]
@@ -203,12 +203,19 @@ def hessian(func, argnums=0):
     return jacrev(first, argnums)
 
 
+def _only_tensors(leaves, expected):
+    for leaf in leaves:
+        if not isinstance(leaf, _C.TensorBase):
+            raise RuntimeError(f"{expected}, got unsupported type {type(leaf)}")
+
+
 def vjp(func, *primals, has_aux=False):
     """func(*primals), and a function from a cotangent to the gradients by the primals."""
     level, xs, ys = Level(), [], []
     with autograd.enable_grad():
         out, aux = _parted(func(*level.watch(primals, xs)), has_aux, "vjp")
     flatten(out, ys)
+    _only_tensors(ys, "vjp(f, *primals): expected f(*primals) to return only tensors")
 
     def pull(*cotangents, retain_graph=True, create_graph=None):
         weights = []
@@ -223,6 +230,10 @@ def vjp(func, *primals, has_aux=False):
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """func(*primals), and its derivative in the direction of the tangents, by a gradient of a gradient."""
     directions = []
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, tuple):
+            raise RuntimeError(f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be valid to call "
+                               "f(*primals).")
     flatten(tangents, directions)
     pushed = _Pushed(func, primals, has_aux, "jvp")
     result, derived, aux = pushed.result(pushed.along(directions))

@@ -1,8 +1,10 @@
 """Functions of torch whose Python signatures take more than those of C++: any number of tensors, several kinds of a result."""
 
 from . import _C
+from ._arguments import expect as _expect, expect_tensor as _expect_tensor
 from ._more_signatures import into as _into
 from ._vmap import vmap
+from ._warnings import warn_once
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
            "cdist", "complex", "dsplit", "einsum", "hsplit", "is_complex", "is_floating_point", "is_nonzero", "is_storage",
@@ -21,19 +23,27 @@ def is_storage(obj):
 
 
 def is_floating_point(input):
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_floating_point", "input", 1, input)
     return input.is_floating_point()
 
 
 def is_complex(input):
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_complex", "input", 1, input)
     return input.is_complex()
 
 
 def is_nonzero(input):
     """Whether the one element of a tensor is not zero."""
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("is_nonzero", "input", 1, input)
     return input.is_nonzero()
 
 
 def numel(input):
+    if not isinstance(input, _C.TensorBase):
+        _expect_tensor("numel", "input", 1, input)
     return input.numel()
 
 
@@ -73,8 +83,11 @@ def broadcast_shapes(*shapes):
     return _C.Size(out)
 
 
-def meshgrid(*tensors, indexing="ij"):
-    """Coordinates of a grid, one tensor for each axis; `indexing` "ij" (rows first) or "xy"."""
+def meshgrid(*tensors, indexing=None):
+    """Coordinates of a grid, one tensor for each axis; `indexing` "ij" (rows first, and meant where it is left out) or "xy"."""
+    if indexing is None:
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        indexing = "ij"
     return _C.meshgrid(_listed(tensors), indexing)
 
 
@@ -155,7 +168,7 @@ def dsplit(input, indices_or_sections=None, **by_name):
 
 def nonzero(input, *, out=None, as_tuple=False):
     """Coordinates of the elements that are not zero: rows of a matrix, or a tuple of vectors to index with."""
-    if as_tuple:
+    if as_tuple is not False and _expect("nonzero", "as_tuple", None, as_tuple, bool):
         return tuple(_C.nonzero_numpy(input))
     return _C.nonzero(input) if out is None else _C.nonzero(input, out=out)
 
@@ -228,6 +241,9 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None, 
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """Distances of every row of x1 to every row of x2."""
+    if compute_mode not in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+                            "donot_use_mm_for_euclid_dist"):
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     return _C.cdist(x1, x2, p)
 
 
@@ -275,6 +291,9 @@ def spmm(input, mat2):
 
 def lu(A, *, pivot=True, get_infos=False):
     """The factors of A = P L U packed in one matrix, and the pivots."""
+    warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a "
+              "future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
+              "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)")
     factors, pivots = _C._linalg.lu_factor(A, pivot)
     if not get_infos:
         return factors, pivots

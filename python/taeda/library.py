@@ -110,9 +110,20 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
 
+def _check_annotations(function):
+    """Refuses a function of whose parameters one has no type: the operation's schema is made of them."""
+    signature = inspect.signature(function)
+    for name, parameter in signature.parameters.items():
+        if parameter.annotation is inspect.Parameter.empty:
+            raise ValueError(f"infer_schema(func): Parameter {name} must have a type annotation. Got func with signature "
+                             f"{signature})")
+
+
 def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):
     """A function as an operation called "namespace::name", for all types of devices or those of `device_types`."""
     def made(function):
+        if schema is None:
+            _check_annotations(function)
         operation = CustomOpDef(name, function)
         if device_types is not None:
             operation._default = None

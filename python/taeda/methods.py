@@ -1,6 +1,7 @@
 """Methods of tensors whose Python signatures take more than those of C++; `_tensor` puts them into the class."""
 
 from . import _C, functional
+from ._warnings import warn
 
 
 def type_as(self, other):
@@ -52,6 +53,7 @@ def index_put(self, indices, values, accumulate=False):
 
 
 def resize_as(self, other):
+    warn("non-inplace resize_as is deprecated")
     return self.reshape(other.shape)
 
 
@@ -61,6 +63,8 @@ def narrow_copy(self, dim, start, length):
 
 def record_stream(self, stream):
     """Nothing to do: memory is given back when the streams that use it are done."""
+    if not isinstance(stream, _C._device.StreamBase):
+        raise RuntimeError("unknown parameter type")
 
 
 def new(self, *args, device=None):

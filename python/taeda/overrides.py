@@ -15,6 +15,7 @@ from ._C import _has_torch_function as has_torch_function
 from ._C import _has_torch_function_unary as has_torch_function_unary
 from ._C import _has_torch_function_variadic as has_torch_function_variadic
 from ._tensor import Tensor, unwrapped_results
+from ._warnings import warn
 
 __all__ = ["get_ignored_functions", "get_overridable_functions", "get_testing_overrides", "handle_torch_function",
            "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic", "resolve_name", "is_tensor_like",
@@ -86,6 +87,8 @@ class TorchFunctionMode:
 
     @classmethod
     def push(cls, *args, **kwargs):
+        """Makes a mode, by a former name."""
+        warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 
 

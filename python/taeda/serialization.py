@@ -24,6 +24,7 @@ from ._load_options import (  # noqa: F401
     get_default_load_endianness, get_default_mmap_options, location_tag, normalize_storage_type, register_package,
     set_crc32_options, set_default_load_endianness, set_default_mmap_options, storage_to_tensor_type, validate_cuda_device)
 from ._tensor import Tensor, _rebuild_from_type_v2
+from ._warnings import warn
 from .storage import TYPES, TypedStorage, UntypedStorage, is_untyped
 
 DEFAULT_PROTOCOL = 2
@@ -380,6 +381,11 @@ def _placed(storage, location, map_location):
                            "torch.load with map_location=torch.device('cpu') to map your storages to the CPU.") from None
 
 
+def _goes_to_meta(map_location):
+    """Whether nothing of a storage is needed but its size."""
+    return isinstance(map_location, (str, _C.device)) and str(map_location) == "meta"
+
+
 def _over(data, dtype):
     if not len(data):
         return TypedStorage(_C.empty(0, dtype=dtype))
@@ -408,6 +414,9 @@ class _ArchiveStorages:
             self.left -= info.file_size
             if self.left < 0:
                 raise RuntimeError(f"storage '{key}' shares its bytes with others: the file is smaller than its storages")
+            if _goes_to_meta(self.map_location):
+                self.known[key] = TypedStorage._of(_C.empty(count, dtype=dtype, device="meta"))
+                return self.known[key]
             data = bytearray(info.file_size)
             with _named_errors(), self.archive.open(info) as part:
                 if part.readinto(data) != len(data):
@@ -423,7 +432,13 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     UnpicklingError that names it. Without, it can run any code. A file that is open is read from where it stands to the end of
     one object: what was saved one after the other loads in turn.
     """
+    if mmap and not isinstance(f, (str, os.PathLike)):
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    if map_location is not None and not callable(map_location) and not isinstance(map_location, (str, dict, _C.device)):
+        raise TypeError(f"'{type(map_location).__name__}' object is not callable")
     safe = weights_only is None or weights_only
+    if weights_only is not False and pickle_load_args:
+        warn("pickle_load_args only works if `weights_only=False`.")
     options = {key: value for key, value in pickle_load_args.items() if key in ("encoding", "errors", "fix_imports")}
     unpickler = _SafeUnpickler if safe else _TrustingUnpickler
     with _opened(f, "rb") as file:

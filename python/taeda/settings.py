@@ -1,10 +1,10 @@
 """What the process is set to: printing, determinism, the default device, precision."""
 
 import threading
-import warnings
 
 from . import _C
 from ._default_device import get_default_device, set_default_device
+from ._warnings import warn, warn_once
 
 __all__ = ["set_printoptions", "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
            "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
@@ -26,7 +26,7 @@ _PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4,
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
     """How tensors are printed; `profile` "default", "short" or "full"."""
     if profile is not None:
-        defaults = _PROFILES[profile]
+        defaults = _PROFILES.get(profile, (None, None, None, None))  # PyTorch, too, passes over other names
         precision, threshold, edgeitems, linewidth = (
             given if given is not None else standard
             for given, standard in zip((precision, threshold, edgeitems, linewidth), defaults))
@@ -40,7 +40,10 @@ _deterministic = [False, False]
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Accepted: results are the same bits from run to run whatever this says."""
-    _deterministic[:] = [bool(mode), bool(warn_only)]
+    from ._arguments import expect
+    expect("_set_deterministic_algorithms", "mode", 1, mode, bool)
+    expect("_set_deterministic_algorithms", "warn_only", None, warn_only, bool)
+    _deterministic[:] = [mode, warn_only]
 
 
 def are_deterministic_algorithms_enabled():
@@ -66,7 +69,13 @@ def get_deterministic_debug_mode():
 
 def set_default_tensor_type(t):
     """The dtype of a class like torch.DoubleTensor as the default."""
+    warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+              "torch.set_default_device() as alternatives.")
     from ._tensor import named_type
+    if isinstance(t, str):  # a name is looked for in the module, as PyTorch does
+        name = t.rpartition(".")[2]
+        import taeda
+        t = getattr(taeda, name)
     _C.set_default_dtype(named_type(t)[0])
 
 
@@ -102,15 +111,13 @@ def set_flush_denormal(mode):
     return False
 
 
-_warn_always = [False]
-
-
 def set_warn_always(b):
-    _warn_always[0] = bool(b)
+    """Whether what is said once in a process is said each time."""
+    _C._set_warn_always(b)
 
 
 def is_warn_always_enabled():
-    return _warn_always[0]
+    return _C._is_warn_always()
 
 
 _C._log_api_usage_once = lambda event: None  # nobody is told what programs use
@@ -130,8 +137,7 @@ def compile(model=None, **options):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if not _compile_said:
         _compile_said.append(True)
-        warnings.warn("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none",
-                      stacklevel=2)
+        warn("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none")
     from .nn import Module
     if isinstance(model, Module):
         from ._dynamo import OptimizedModule
@@ -170,6 +176,10 @@ def get_device_module(device=None):
     return module
 
 
+def _say_instead(call, instead):
+    warn(f"torch.{call} is deprecated. Please use {instead} instead.", DeprecationWarning)
+
+
 # Autocast, as those who write guards of their own set it: on this thread, until it is set again.
 
 
@@ -186,10 +196,12 @@ def set_autocast_enabled(device_type, enabled=None):
 
 
 def is_autocast_cpu_enabled():
+    _say_instead("is_autocast_cpu_enabled()", "torch.is_autocast_enabled('cpu')")
     return is_autocast_enabled("cpu")
 
 
 def set_autocast_cpu_enabled(enabled):
+    _say_instead("set_autocast_cpu_enabled(enabled)", "torch.set_autocast_enabled('cpu', enabled)")
     set_autocast_enabled("cpu", enabled)
 
 
@@ -203,18 +215,22 @@ def set_autocast_dtype(device_type, dtype):
 
 
 def get_autocast_gpu_dtype():
+    _say_instead("get_autocast_gpu_dtype()", "torch.get_autocast_dtype('cuda')")
     return get_autocast_dtype("cuda")
 
 
 def set_autocast_gpu_dtype(dtype):
+    _say_instead("set_autocast_gpu_dtype(dtype)", "torch.set_autocast_dtype('cuda', dtype)")
     set_autocast_dtype("cuda", dtype)
 
 
 def get_autocast_cpu_dtype():
+    _say_instead("get_autocast_cpu_dtype()", "torch.get_autocast_dtype('cpu')")
     return get_autocast_dtype("cpu")
 
 
 def set_autocast_cpu_dtype(dtype):
+    _say_instead("set_autocast_cpu_dtype(dtype)", "torch.set_autocast_dtype('cpu', dtype)")
     set_autocast_dtype("cpu", dtype)
 
 

@@ -1,12 +1,15 @@
 """torch.sparse: operations on sparse tensors."""
 
 from . import _C
+from ._warnings import warn_once
 
 globals().update({name: getattr(_C._sparse, name) for name in dir(_C._sparse) if not name.startswith("_")})
 
 
 def _legacy(dtype):
     def make(indices=None, values=None, size=None):
+        warn_once("torch.sparse.SparseTensor(indices, values, shape, *, device=) is deprecated. Please use "
+                  "torch.sparse_coo_tensor(indices, values, shape, dtype=, device=).")
         return _C.sparse_coo_tensor(indices, values, size, dtype=dtype)
     return make
 

@@ -1,6 +1,8 @@
 """The memory behind tensors, as files and other processes see it."""
 
 from . import _C
+from ._arguments import expect
+from ._warnings import warn_once
 
 _NAMES = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage", "bfloat16": "BFloat16Storage",
           "uint8": "ByteStorage", "int8": "CharStorage", "int16": "ShortStorage", "int32": "IntStorage",
@@ -98,6 +100,7 @@ class _Storage:
 
     def copy_(self, source, non_blocking=None):
         """Takes another storage's elements."""
+        expect("copy_", "src", 1, source, _Storage, "torch.Storage")
         self._elements().copy_(source._elements(), bool(non_blocking))
         return self
 
@@ -245,6 +248,13 @@ class UntypedStorage(_Storage):
 
 def _untyped_from_bytes(data):
     return UntypedStorage._of(_C.from_numpy(memoryview(bytearray(data))) if data else _C.empty(0, dtype=_C.uint8))
+
+
+def warn_of_typed_storage():
+    """What PyTorch says of it, once."""
+    warn_once("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
+              "This should only matter to you if you are using storages directly. To access UntypedStorage directly, use "
+              "tensor.untyped_storage() instead of tensor.storage()")
 
 
 class TypedStorage(_Storage):

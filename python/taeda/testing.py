@@ -1,6 +1,7 @@
 """Comparisons for tests."""
 
 from . import _C
+from ._warnings import deprecated
 
 _TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
                "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
@@ -20,7 +21,11 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
             assert_close(actual[key], expected[key], rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=check_device,
                          check_dtype=check_dtype, check_stride=check_stride, msg=msg)
         return
-    if isinstance(expected, (list, tuple)) and not all(isinstance(e, (int, float, bool)) for e in expected):
+    if (rtol is None) != (atol is None):
+        given, missing = ("atol", "rtol") if rtol is None else ("rtol", "atol")
+        raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
+    lists = all(isinstance(e, (list, tuple)) for e in (actual, expected))
+    if lists and not (actual and expected and all(isinstance(e, (int, float, bool)) for e in expected)):
         if len(actual) != len(expected):
             raise AssertionError(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}")
         for a, e in zip(actual, expected):
@@ -70,6 +75,8 @@ def _unravel(place, shape):
     return reversed(out)
 
 
+@deprecated("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
+            "`torch.testing.assert_close()` instead.")
 def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
     """assert_close, whose former name this is, of tensors on any devices and of any dtypes."""
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=False, check_dtype=False,

@@ -439,3 +439,20 @@ def test_threads_run_passes_side_by_side():
     for t in threads:
         t.join()
     assert shared.grad.tolist() == [800.0] * 64
+
+
+def test_gradients_of_complex_numbers_are_checked():
+    a, b = (torch.randn(2, 2, dtype=torch.complex128, requires_grad=True) for _ in range(2))
+    assert torch.autograd.gradcheck(torch.matmul, (a, b)) and torch.autograd.gradgradcheck(torch.matmul, (a, b))
+    assert torch.autograd.gradcheck(lambda x: (x * x.conj()).real.sum(), (a,))
+
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1j
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 1j  # should be the conjugate
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        torch.autograd.gradcheck(Wrong.apply, (a,))

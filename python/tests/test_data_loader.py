@@ -274,3 +274,24 @@ def test_parts_of_the_loader_are_found_under_their_other_names():
     from taeda.utils.data import _utils
     from taeda.utils.data._utils.collate import default_collate
     assert default_collate([1, 2]).tolist() == [1, 2] and _utils.worker.get_worker_info() is None
+
+
+class Bad(Dataset):
+    def __len__(self):
+        return 16
+
+    def __getitem__(self, i):
+        raise ValueError("bad example")
+
+
+def test_workers_end_with_the_loop_that_an_error_ends():
+    gc.collect()
+    gc.disable()  # the end may not wait for the collector
+    try:
+        with pytest.raises(ValueError, match="bad example"):
+            for _ in DataLoader(Bad(), num_workers=2):
+                pass
+        alive = multiprocessing.active_children()
+    finally:
+        gc.enable()
+    assert not alive

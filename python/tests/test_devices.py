@@ -187,7 +187,11 @@ OPTIMIZERS = {
     "sgd": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), "adam": lambda p: torch.optim.Adam(p, lr=0.1, capturable=True),
     "adamw": lambda p: torch.optim.AdamW(p, lr=0.1, amsgrad=True),
     "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.01, momentum=0.5),
-    "adagrad": lambda p: torch.optim.Adagrad(p, lr=0.1, lr_decay=0.2)}
+    "adagrad": lambda p: torch.optim.Adagrad(p, lr=0.1, lr_decay=0.2),
+    "nadam": lambda p: torch.optim.NAdam(p, lr=0.1, weight_decay=0.1, decoupled_weight_decay=True),
+    "radam": lambda p: torch.optim.RAdam(p, lr=0.1), "adamax": lambda p: torch.optim.Adamax(p, lr=0.1),
+    "adadelta": lambda p: torch.optim.Adadelta(p), "rprop": lambda p: torch.optim.Rprop(p),
+    "asgd": lambda p: torch.optim.ASGD(p, lr=0.1, t0=4, lambd=0.1)}
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)
@@ -227,13 +231,14 @@ def test_captured_steps_count_at_each_replay(kind, side):
 
 
 def test_what_cannot_be_captured_says_so():
-    p = torch.nn.Parameter(torch.ones(3, device="sim"))
-    p.grad = torch.ones(3, device="sim")
+    p = torch.nn.Parameter(torch.ones(1, 3, device="sim"))
+    p.grad = torch.ones(1, 3, device="sim")
     for optimizer, text in ((torch.optim.Adam([p]), "first step cannot be captured"),
-                            (torch.optim.NAdam([p]), r"NAdam.step\(\) cannot be captured into a graph")):
+                            (torch.optim.NAdam([p]), "first step cannot be captured"),
+                            (torch.optim.Muon([p]), r"Muon.step\(\) cannot be captured into a graph")):
         with pytest.raises(RuntimeError, match=text), sim.graph(sim.CUDAGraph()):
             optimizer.step()
-    assert p.tolist() == [1.0] * 3
+    assert p.tolist() == [[1.0] * 3] and not optimizer.state
 
 
 def test_graphs():

@@ -61,28 +61,60 @@ def test_a_process_that_fails(program, tmp_path):
 
 def test_wrong_arguments(program):
     assert "Unsupported nproc_per_node value: many" in torchrun("--nproc-per-node", "many", program, status=2)
-    assert "--rdzv-endpoint or --master-addr" in torchrun("--nnodes", "2", program, status=2)
+    assert "--rdzv-endpoint (or --master-addr)" in torchrun("--nnodes", "2", program, status=2)
     assert "usage: torchrun" in torchrun(status=2)
 
 
 def test_what_no_launcher_can_do_is_refused(program):
-    for flags, text in [(["--nproc-per-node", "0"], "at least 1 process on this machine, got 0"),
-                        (["--nproc-per-node", "-3"], "at least 1 process on this machine, got -3"),
-                        (["--redirects", "1"], "--log-dir"), (["--nnodes", "2:1", "--master-addr", "::1"], "got 2:1"),
-                        (["--max-restarts", "-1"], "at least 0 restarts, got -1"), (["--node-rank", "5"], "from 0 to 0, got 5"),
-                        (["--rdzv-conf", "x"], "not 'x'"), (["--rdzv-endpoint", "a:65536"], "to 65535, got 65536")]:
+    for flags, text in [(["--nproc-per-node", "0"], "Unsupported nproc_per_node value: 0 (--nproc-per-node must be"),
+                        (["--nproc-per-node", "-3"], "Unsupported nproc_per_node value: -3"),
+                        (["--nproc-per-node", "99999999999"], "must be a number from 1 to 4096, auto, cpu or gpu"),
+                        (["--redirects", "1"], "--log-dir"), (["--nnodes", "2:1", "--master-addr", "::1"], "got '2:1'"),
+                        (["--max-restarts", "-1"], "--max-restarts must be 0 or more, got '-1'"),
+                        (["--max-restarts", "x"], "--max-restarts must be 0 or more, got 'x'"),
+                        (["--node-rank", "5"], "--node-rank must be from 0 to less than the number of machines, got '5'"),
+                        (["--rdzv-conf", "x=1"], "not 'x'"), (["--rdzv-endpoint", "a:65536"], "to 65535, got '65536'"),
+                        (["--rdzv-backend", "etcd"], "--rdzv-backend must be c10d or static, got etcd"),
+                        (["--numa-binding", "node"], "--numa-binding is not supported"),
+                        (["--start-method", "x"], "forkserver"),
+                        (["-m", "--no-python"], "Don't use both the '--no-python' flag and the '--module' flag")]:
         assert text in torchrun(*flags, program, status=2)
 
 
-def test_flags():
-    parse = run.get_args_parser().parse_args
-    options = run.options_of(parse(["--nnodes=1:3", "--rdzv_endpoint", "[::1]:1234", "--rdzv-id", "job", "--node_rank", "2",
-                                    "--rdzv-conf", "timeout=5,last_call_timeout=2", "-r", "1", "--log-dir", "x", "--no-python",
-                                    "./a.out", "-x", "--nnodes"]))
+def options_of(*words):
+    return run.options_of(run.get_args_parser().parse_args(words))
+
+
+def test_flags(monkeypatch):
+    options = options_of("--nnodes=1:3", "--rdzv_endpoint", "[::1]:1234", "--rdzv-id", "job", "--node_rank", "2",
+                         "--rdzv-conf", "timeout=5,last_call_timeout=2", "-r", "1", "--log-dir", "x", "--no-python",
+                         "./a.out", "-x", "--nnodes")
     assert (options["min_nodes"], options["max_nodes"], options["node_rank"], options["job"]) == (1, 3, 2, "job")
     assert (options["host"], options["port"]) == ("::1", 1234) and options["command"] == ["./a.out", "-x", "--nnodes"]
-    assert (options["join_timeout"], options["last_call_timeout"], options["redirects"], options["tee"]) == (5, 2, "1", "0")
-    options = run.options_of(parse(["--nproc-per-node=cpu", "-m", "pkg.mod", "a"]))
-    assert options["processes"] == os.cpu_count() and options["command"] == [sys.executable, "-u", "-m", "pkg.mod", "a"]
+    assert (options["join_timeout"], options["last_call_timeout"], options["log_dir"]) == (5, 2, "x")
+    options = options_of("--nproc-per-node=cpu", "-m", "pkg.mod", "a")
+    assert options["processes"] == len(os.sched_getaffinity(0))
+    assert options["command"] == [sys.executable, "-u", "-m", "pkg.mod", "a"]
+    monkeypatch.setenv("PET_MAX_RESTARTS", "3")
+    assert options_of("a.py")["max_restarts"] == 3 and options_of("--max-restarts", "1", "a.py")["max_restarts"] == 1
     with pytest.raises(RuntimeError, match='not in "MIN:MAX" format'):
         run.parse_min_max_nnodes("1:2:3")
+    assert run.parse_min_max_nnodes("2:4") == (2, 4)
+
+
+def test_arguments_that_a_program_has_changed():
+    args = run.parse_args(["train.py"])
+    assert (args.max_restarts, args.node_rank, args.standalone, args.nproc_per_node) == (0, None, False, "1")
+    args.nproc_per_node, args.master_port, args.node_rank, args.standalone, args.module = 2, 1234, 0, False, True
+    options = run.options_of(args)
+    assert (options["processes"], options["port"], options["node_rank"]) == (2, 1234, 0) and options["command"][2] == "-m"
+
+
+def test_both_launchers_have_the_same_flags():
+    """Those of torchrun 2.x, each with the meaning that the library gives it."""
+    names = {name for name, *_ in run._dist.launch_flags()}
+    assert names >= {"--" + name for name in (
+        "nnodes nproc-per-node rdzv-backend rdzv-endpoint rdzv-id rdzv-conf standalone max-restarts monitor-interval "
+        "start-method event-log-handler role module no-python run-path log-dir redirects tee local-ranks-filter node-rank "
+        "duplicate-stdout-filters duplicate-stderr-filters master-addr master-port local-addr logs-specs numa-binding "
+        "signals-to-handle virtual-local-rank").split()}

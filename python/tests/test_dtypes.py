@@ -89,6 +89,31 @@ def test_unsigned_integers_are_promoted_to_floats():
     assert (x * 2.0).tolist() == [2, 4, 8] and (x + torch.ones(3, dtype=torch.half)).dtype is torch.float16
 
 
+@pytest.mark.parametrize("dtype", UNSIGNED)
+def test_unsigned_integers_are_summed_and_sorted(dtype):
+    x = torch.tensor([3, 1, 65535], dtype=dtype)
+    assert x.sum().dtype is torch.int64 and x.sum().item() == 65539
+    values, indices = x.sort(descending=True)
+    assert values.dtype is dtype and values.tolist() == [65535, 3, 1] and indices.tolist() == [2, 0, 1]
+    assert x.unique().tolist() == [1, 3, 65535]
+
+
+def test_real_numbers_have_no_imaginary_part():
+    for call in (lambda: torch.imag(torch.ones(2)), lambda: torch.ones(2).imag):
+        with pytest.raises(TypeError, match="imag is not implemented for tensors with non-complex dtypes."):
+            call()
+
+
+def test_out_is_converted_to_by_some_operations_alone():
+    x = torch.tensor([1.5, 2.5])
+    assert torch.add(x, x, out=torch.empty(2, dtype=torch.float64)).tolist() == [3, 5]
+    assert torch.sum(x, 0, out=torch.empty((), dtype=torch.int64)).item() == 3
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double instead"):
+        torch.where(x > 2, x, x, out=torch.empty(2, dtype=torch.float64))
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer"):
+        torch.exp(x[:1], out=x)
+
+
 def test_gradients_go_through_8_bits():
     x = torch.tensor([1.0, 3.3], requires_grad=True)
     y = x.to(torch.float8_e4m3fn).to(torch.float32)
@@ -129,3 +154,16 @@ def test_files(dtype):
     found = torch.load(file)
     assert found["x"].equal(x) and found["row"].equal(x[1]) and found["dtype"] is dtype
     assert found["row"].untyped_storage().data_ptr() == found["x"].untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("value", (1e20, -1e20, float("nan"), float("inf")))
+def test_what_no_integer_is_makes_no_integer(value):
+    for dtype in (torch.int64, torch.int32, torch.uint8):
+        for make in (torch.tensor, torch.as_tensor):
+            with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
+                make([1, value], dtype=dtype)
+
+
+def test_what_is_beyond_floating_numbers_is_infinite():
+    assert torch.tensor([-1e9, 65519.0, 65520.0], dtype=torch.float16).tolist() == [-float("inf"), 65504, float("inf")]
+    assert torch.tensor(1e39 + 1j, dtype=torch.complex64).item() == complex(float("inf"), 1)

@@ -140,8 +140,12 @@ def test_values_that_are_written():
     x[:, 0] = torch.tensor(9.0)
     x[..., 2] = torch.tensor([7.0, 8.0])
     assert x.tolist() == [[9, 2, 7], [9, 4.5, 8]]
-    x[0] = np.array([1.0, 2.0, 3.0], dtype=np.float32)
-    assert x[0].tolist() == [1, 2, 3]
+    x[0, 0] = np.float32(3)
+    assert x[0, 0] == 3
+    for wrong in ([1.0, 2.0, 3.0], (1.0, 2.0, 3.0), np.array([1.0, 2.0, 3.0], dtype=np.float32), None, "1"):
+        for place in (0, ..., torch.tensor([0])):
+            with pytest.raises(TypeError, match=f"can't assign a .*{type(wrong).__name__} to a torch.FloatTensor"):
+                x[place] = wrong
     x[1] = True
     assert x[1].tolist() == [1, 1, 1]
     x[[0, 1], [0, 1]] = torch.tensor([5.0, 6.0])

@@ -196,3 +196,47 @@ def test_everything_of_multiprocessing_is_there():
     assert mp.get_sharing_strategy() == "file_descriptor"
     with pytest.raises(AssertionError):
         mp.set_sharing_strategy("smoke signals")
+
+
+def put_and_end(queue, simple, end):
+    queue.put(torch.arange(1000))
+    queue.put({"a": torch.ones(3)})
+    simple.put(torch.zeros(2))
+    end.send(torch.full((4,), 7.0))
+
+
+READ_LATER = """
+import ctypes, os, time
+import taeda.multiprocessing as mp
+from test_multiprocessing import put_and_end
+
+def main(method):
+    context = mp.get_context(method)
+    assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # what children leave behind becomes this process's own
+    queue, simple, ends = context.Queue(), context.SimpleQueue(), context.Pipe()
+    process = context.Process(target=put_and_end, args=(queue, simple, ends[1]))
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+    if method != "forkserver":  # whose children are not this process's
+        assert os.waitpid(-1, os.WNOHANG) == (0, 0)  # one is there that keeps what was sent
+    assert queue.get(timeout=60).sum() == 499500 and queue.get(timeout=60)["a"].tolist() == [1, 1, 1]
+    assert simple.get().tolist() == [0, 0] and ends[0].recv().tolist() == [7, 7, 7, 7]
+    if method == "fork":
+        _, status = os.waitpid(-1, 0)
+        assert status == 0
+
+if __name__ == "__main__":
+    import sys
+    main(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_was_sent_is_read_after_its_sender_has_ended(method, tmp_path):
+    program = tmp_path / "read_later.py"
+    program.write_text(READ_LATER)
+    done = subprocess.run([sys.executable, str(program), method], capture_output=True, text=True, timeout=120, check=False,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__),
+                                                                            os.environ.get("PYTHONPATH", "")])})
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -113,3 +113,37 @@ def test_bounds_and_memory_formats_by_name():
         x.clamp()
     image = torch.ones(1, 2, 3, 3).clone(memory_format=torch.channels_last)
     assert image.is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("dims", (1, 2, 3))
+@pytest.mark.parametrize("transposed", (False, True))
+def test_convolutions_of_complex_numbers(dims, transposed):
+    """By their definition: linear in the parts of both, so that (a + bi)(c + di) = (ac - bd) + (ad + bc)i."""
+    convolve = getattr(F, f"conv{'_transpose' if transposed else ''}{dims}d")
+    x, w, b = (torch.randn(*sizes, dtype=torch.complex128) for sizes in (
+        (2, 4, *[4] * dims), (4, 2, *[2] * dims), (4,)))
+    options = {"stride": 2, "padding": 1, "groups": 2}
+    real = convolve(x.real, w.real, **options) - convolve(x.imag, w.imag, **options)
+    imag = convolve(x.real, w.imag, **options) + convolve(x.imag, w.real, **options)
+    bias = b.reshape(-1, *[1] * dims)
+    assert torch.allclose(convolve(x, w, b, **options), torch.complex(real, imag) + bias)
+    assert torch.allclose(convolve(x[0], w, **options), torch.complex(real, imag)[0])
+    with pytest.raises(RuntimeError, match="should be the same"):
+        convolve(x, w.real)
+
+
+def test_derivatives_of_complex_convolutions():
+    x, w = (torch.randn(*sizes, dtype=torch.complex128, requires_grad=True) for sizes in ((1, 2, 4), (2, 2, 2)))
+    b = torch.randn(2, dtype=torch.complex128, requires_grad=True)
+    assert torch.autograd.gradcheck(F.conv1d, (x, w, b)) and torch.autograd.gradgradcheck(F.conv1d, (x, w, b))
+    layer = torch.nn.Conv2d(2, 3, 3, dtype=torch.complex64)
+    assert layer(torch.ones(1, 2, 5, 5, dtype=torch.complex64)).dtype == torch.complex64
+
+
+def test_padding_that_cuts():
+    x = torch.arange(1.0, 5).reshape(1, 4)
+    assert F.pad(x, (-1, 2), mode="reflect").tolist() == [[2, 3, 4, 3, 2]]
+    assert F.pad(x, (2, -1), mode="replicate").tolist() == [[1, 1, 1, 2, 3]]
+    assert F.pad(x, (1, -1), mode="circular").tolist() == [[3, 1, 2, 3]]
+    with pytest.raises(NotImplementedError, match="Padding size 2 is not supported for 1D input tensor"):
+        F.pad(x[0], (1, 1), mode="reflect")

@@ -82,7 +82,65 @@ def test_training_goes_on_from_a_state_dict(name):
     assert second.param_groups[0]["lr"] == 0.1
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad"])
+RULES = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam", "Adamax", "Adadelta", "Rprop", "ASGD", "Adafactor",
+         "Muon"]
+
+
+def _content(optimizer):
+    return ([p.tolist() for group in optimizer.param_groups for p in group["params"]],
+            [[name, value.tolist()] for s in optimizer.state.values() for name, value in s.items()])
+
+
+@pytest.mark.parametrize("after", (0, 2))
+@pytest.mark.parametrize("what", ("shape", "device", "dtype of the state", "sparse"))
+@pytest.mark.parametrize("name", RULES)
+def test_a_step_that_fails_changes_nothing(name, what, after):
+    """The last parameter of the last group does not fit its gradient or its state."""
+    params = [torch.nn.Parameter(torch.linspace(-1, 1, 6).reshape(2, 3).clone()) for _ in range(3)]
+    optimizer = getattr(torch.optim, name)([{"params": params[:2]}, {"params": params[2:], "lr": 0.5}], lr=0.1, **(
+        {"momentum": 0.9} if name in ("SGD", "RMSprop") else {}))
+    for p in params:
+        p.grad = torch.full((2, 3), 0.5)
+    for _ in range(after):
+        optimizer.step()
+    last = params[2]
+    if what == "shape":
+        last.data = torch.ones(4, 3)
+    elif what == "device":
+        last.data = torch.ones(2, 3, device="sim")
+    elif what == "dtype of the state":
+        if not optimizer.state:
+            pytest.skip("there is no state yet")
+        last.data = last.data.double()
+    elif name in ("SGD", "Adagrad"):
+        pytest.skip("takes sparse gradients")
+    else:
+        last.grad = torch.sparse_coo_tensor(torch.tensor([[0]]), torch.ones(1, 3), (2, 3))
+    before = _content(optimizer)
+    with pytest.raises(RuntimeError):
+        optimizer.step()
+    assert _content(optimizer) == before
+    last.grad = None
+    optimizer.step()
+    assert _content(optimizer) != before
+
+
+@pytest.mark.parametrize("name", RULES[:-2])
+def test_parameters_of_any_memory_order_take_the_same_step(name):
+    values = torch.linspace(-1, 1, 12).reshape(3, 4)
+    params = [torch.nn.Parameter(values.clone()), torch.nn.Parameter(values.t().contiguous().t()),
+              torch.nn.Parameter(torch.zeros(3, 9)[:, ::2][:, :4])]
+    with torch.no_grad():
+        params[2].copy_(values)
+    optimizer = getattr(torch.optim, name)(params, lr=0.1)
+    for scale in (1.0, -0.5, 0.25):
+        for p in params:
+            p.grad = values * scale + 0.1
+        optimizer.step()
+    assert all(torch.equal(p, params[0]) for p in params) and not torch.equal(params[0], values)
+
+
+@pytest.mark.parametrize("name", RULES[:-2])
 def test_complex_parameters_are_pairs_of_reals(name):
     values = torch.tensor([1.0 + 2.0j, -0.5j, 3.0])
     whole = torch.nn.Parameter(values.clone())
@@ -217,7 +275,7 @@ def test_copies_and_pickles():
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+@pytest.mark.parametrize("name", RULES[:-1])
 def test_dtypes(name, dtype):
     model, _, _ = _trained(getattr(torch.optim, name), lr=0.01, dtype=dtype)
     start, _, _ = _trained(getattr(torch.optim, name), lr=0.01, steps=0, dtype=dtype)

@@ -328,3 +328,24 @@ def test_tensors_without_data():
     loaded = torch.load(file)
     assert len(file.getvalue()) < 5000 and loaded["x"].is_meta and loaded["x"].stride() == (1, 3)
     assert type(loaded["p"]) is torch.nn.Parameter and loaded["p"].is_meta
+
+
+def test_what_goes_to_meta_is_not_read():
+    file = io.BytesIO()
+    torch.save({"a": torch.ones(1 << 20), "b": torch.ones(4)[1:]}, file)
+    file.seek(0)
+    read = []
+
+    class Watched(io.BytesIO):
+        def read(self, size=-1):
+            data = super().read(size)
+            read.append(len(data))
+            return data
+
+        def readinto(self, buffer):
+            count = super().readinto(buffer)
+            read.append(count)
+            return count
+    loaded = torch.load(Watched(file.getvalue()), map_location="meta")
+    assert loaded["a"].is_meta and loaded["a"].shape == (1 << 20,) and loaded["b"].storage_offset() == 1
+    assert sum(read) < 1 << 20

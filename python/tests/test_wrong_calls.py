@@ -153,3 +153,25 @@ def test_no_call_ends_the_interpreter():
 
 if __name__ == "__main__":
     make_calls()
+
+
+def test_integers_are_no_bools():
+    x = torch.ones(2, 2)
+    for call, words in ((lambda: x.sum(0, keepdim=1), r"keepdim=int"),
+                        (lambda: x.topk(1, largest=0), "largest"), (lambda: x.requires_grad_(1), "requires_grad"),
+                        (lambda: torch.zeros(2, requires_grad=1), "requires_grad"), (lambda: x.max(0, 1), "keepdim"),
+                        (lambda: torch.nn.MaxPool2d(2, ceil_mode=0)(torch.ones(1, 1, 4, 4)), "ceil_mode"),
+                        (lambda: torch.sort(x, stable="a"), "stable")):
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
+def test_parameters_without_a_shape_are_not_computed_with():
+    weight = torch.nn.LazyLinear(3).weight
+    for call in (lambda: weight + 1, lambda: weight.numel(), lambda: weight.sum(), lambda: torch.zeros_like(weight),
+                 lambda: torch.nn.init.zeros_(weight), lambda: torch.nn.Parameter(weight), lambda: weight.requires_grad_()):
+        with pytest.raises(ValueError, match="Attempted to use an uninitialized parameter in"):
+            call()
+    assert weight.device.type == "cpu" and weight.double().dtype == torch.float64 and weight.grad is None
+    layer = torch.nn.LazyLinear(3).double().to("cpu")
+    assert layer(torch.ones(1, 2, dtype=torch.float64)).shape == (1, 3) and layer.weight.numel() == 6

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "taeda/amp/scaling.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
@@ -16,22 +17,10 @@ namespace taeda::inline v0_2::amp {
 
 namespace {
 
-std::vector<ParamList> gradient_lists(const std::vector<std::vector<Tensor>>& parameters) {
-  std::vector<ParamList> lists;
-  for (const auto& group : parameters)
-    for (const Tensor& p : group) {
-      if (!p.grad().defined() || p.grad().numel() == 0) continue;
-      TAEDA_CHECK_VALUE(p.grad().dtype() != kHalf, "Attempting to unscale FP16 gradients.");
-      taeda::detail::add_gradient(lists, p);
-    }
-  return lists;
-}
-
-/// The largest magnitude in a list, as a number on its device.
-Tensor largest(const ParamList& list) {
-  const Tensor out = make_tensor(IntArrayRef(), kDouble, list.device());
-  grad_norm_slot(list.device().type(), out, list, std::numeric_limits<double>::infinity());
-  return out;
+std::vector<Tensor> all_of(const std::vector<std::vector<Tensor>>& parameters) {
+  std::vector<Tensor> all;
+  for (const auto& group : parameters) all.insert(all.end(), group.begin(), group.end());
+  return all;
 }
 
 bool is_finite(const Tensor& t) { return t.isfinite().all().item<bool>(); }
@@ -42,7 +31,7 @@ NonFiniteGradient first_non_finite(const std::vector<std::vector<Tensor>>& param
       const Tensor& grad = parameters[g][i].grad();
       if (grad.defined() && !is_finite(grad)) return {g, i, {}};
     }
-  TAEDA_INTERNAL_ASSERT(false, "the gradients' norm is not finite, but all of them are");
+  TAEDA_INTERNAL_ASSERT(false, "a gradient was not finite, but all of them are");
   return {};
 }
 
@@ -159,7 +148,7 @@ void GradScaler::unscale(const void* optimizer, const Parameters& parameters) {
               "unscale_() has already been called on this optimizer since the last update().");
   TAEDA_CHECK(stage != Stage::Stepped, "unscale_() is being called after step().");
   NoGradGuard no_grad;
-  const std::vector<ParamList> lists = gradient_lists(parameters);
+  const std::vector<ParamList> lists = scaled_gradients(all_of(parameters), /*allow_half=*/false);
   TAEDA_CHECK(!lists.empty(), "No inf checks were recorded for this optimizer.");
   if (is_current_stream_capturing(lists[0].device())) {
     unscale_in_graph(optimizer, lists);
@@ -172,12 +161,9 @@ void GradScaler::unscale(const void* optimizer, const Parameters& parameters) {
 void GradScaler::unscale_now(const void* optimizer, const std::vector<ParamList>& lists,
                              const Parameters& parameters) {
   // All devices are given their work before the first result is waited for.
-  std::vector<Tensor> norms;
-  const double factor = 1 / state().scale;
-  for (const ParamList& list : lists) {
-    norms.push_back(largest(list));
-    grad_scale_slot(list.device().type(), list, factor);
-  }
+  std::vector<ParamList> given = lists;
+  std::vector<Tensor> found;
+  multiply_gradients(given, 1 / state().scale, {}, found);
   const Device device = lists[0].device();
   if (Tensor& skip = live_->skip[optimizer]; !skip.defined()) {
     skip = make_tensor({2}, kDouble, device);
@@ -185,8 +171,8 @@ void GradScaler::unscale_now(const void* optimizer, const std::vector<ParamList>
   }
   PerOptimizer& entry = optimizers_[optimizer];
   entry.stage = Stage::Unscaled;
-  for (const Tensor& norm : norms)
-    if (!std::isfinite(norm.item<double>())) {
+  for (const Tensor& t : found)
+    if (t.item<double>() != 0) {
       entry.non_finite = first_non_finite(parameters);
       break;
     }
@@ -199,16 +185,12 @@ void GradScaler::unscale_in_graph(const void* optimizer, std::vector<ParamList> 
               "before the capture");
   const Tensor& skip = found->second;
   const Tensor factor = live_->numbers.select(0, 0).reciprocal();
-  Tensor finite;
-  for (ParamList& list : lists) {
+  for (const ParamList& list : lists)
     TAEDA_CHECK(list.device() == skip.device(), "a captured iteration has gradients on ",
                 list.device(), " and on ", skip.device());
-    const Tensor one = largest(list).isfinite();
-    finite = finite.defined() ? finite.logical_and(one) : one;
-    list.set_live(Numbers(factor), 0);
-    grad_scale_slot(list.device().type(), list, 1);
-  }
-  skip.select(0, 0).copy_(finite.logical_not());
+  std::vector<Tensor> non_finite;
+  multiply_gradients(lists, 1, factor, non_finite);
+  skip.select(0, 0).copy_(non_finite[0]);
   optimizers_[optimizer] = {Stage::Unscaled, true, {}};
 }
 
@@ -262,15 +244,11 @@ void GradScaler::update(std::optional<double> new_scale) {
     if (captured) optimizers_.clear();  // the next iteration begins anew
     TAEDA_CHECK(!captured, "update() belongs into the capture that its iteration's step is in");
     State& s = changed_state();
-    if (any([](const PerOptimizer& entry) { return entry.non_finite.has_value(); })) {
-      s.scale *= s.backoff_factor;
-      s.growth_tracker = 0;
-    } else if (++s.growth_tracker == s.growth_interval) {
-      const double grown = s.scale * s.growth_factor;
-      // The scale meets float32 numbers; where it would leave their range it stays.
-      if (std::isfinite(static_cast<float>(grown))) s.scale = grown;
-      s.growth_tracker = 0;
-    }
+    auto tracker = static_cast<double>(s.growth_tracker);
+    ScaleFactors{s.growth_factor, s.backoff_factor, static_cast<double>(s.growth_interval)}.next(
+        s.scale, tracker,
+        any([](const PerOptimizer& entry) { return entry.non_finite.has_value(); }));
+    s.growth_tracker = static_cast<int64_t>(tracker);
   }
   optimizers_.clear();
 }

@@ -4,6 +4,7 @@
 #include "taeda/autograd/pass.h"
 #include "taeda/autograd/sum.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -49,6 +50,13 @@ void add_roots(Pass& pass, const std::vector<Tensor>& outputs, const std::vector
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph,
               const std::vector<Tensor>& inputs) {
+  if (create_graph)
+    TAEDA_WARN_ONCE(
+        "Using backward() with create_graph=True will create a reference cycle between the "
+        "parameter and its gradient which can cause a memory leak. We recommend using "
+        "autograd.grad when creating the graph to avoid this. If you have to use this function, "
+        "make sure to reset the .grad fields of your parameters to None after use to break the "
+        "cycle and avoid the leak.");
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, true);
   add_roots(pass, tensors, grad_tensors);
@@ -82,8 +90,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   for (const Tensor& r : results)
     TAEDA_CHECK(r.defined() || allow_unused,
                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                "allow_unused=true "
-                "if this is the desired behavior.");
+                "allow_unused=True if this is the desired behavior.");
   for (Tensor& r : results)  // an expanded number is enough for nodes; a caller may write into it
     if (r.defined() && r.is_strided() && r.layout().has_internal_overlap()) r = r.contiguous();
   return results;

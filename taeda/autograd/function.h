@@ -3,6 +3,9 @@
 
 #include <map>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "taeda/autograd/history.h"
 #include "taeda/base/error.h"
@@ -80,13 +83,69 @@ class FunctionNode final : public Node {
 
 namespace detail {
 std::string demangled(const char* mangled);
+
+template <class A>
+concept TensorArgument = std::is_convertible_v<const A&, const Tensor&>;
+/// Something to iterate over whose elements are not of its own type, as those of a path are.
+template <class A>
+concept ListArgument = requires(const A& a) {
+  a.begin() != a.end();
+  requires !std::is_same_v<std::decay_t<decltype(*a.begin())>, A>;
+};
+template <class A>
+concept TupleArgument = requires {
+  std::tuple_size<A>::value;
+};
+template <size_t I, class A>
+const auto& element_of(const A& a) {
+  if constexpr (requires { a.template get<I>(); })
+    return a.template get<I>();
+  else
+    return std::get<I>(a);
 }
+
+/// Whether tensors can be in an argument: as itself or in lists, optionals, pairs and tuples, at
+/// any depth.
+template <class A>
+constexpr bool holds_tensors() {
+  if constexpr (TensorArgument<A>)
+    return true;
+  else if constexpr (ListArgument<A>)
+    return holds_tensors<std::decay_t<decltype(*std::declval<const A&>().begin())>>();
+  else if constexpr (TupleArgument<A>)
+    return []<size_t... I>(std::index_sequence<I...>) {
+      return (holds_tensors<std::decay_t<std::tuple_element_t<I, A>>>() || ...);
+    }
+  (std::make_index_sequence<std::tuple_size_v<A>>());
+  else if constexpr (requires(const A& a) {
+                       a.has_value(), *a;
+                     }) return holds_tensors<std::decay_t<decltype(*std::declval<const A&>())>>();
+  else return false;
+}
+
+/// Calls `f` for each tensor in an argument, in order.
+template <class A, class F>
+void for_each_tensor(const A& a, const F& f) {
+  if constexpr (TensorArgument<A>) {
+    f(a);
+  } else if constexpr (!holds_tensors<A>()) {
+  } else if constexpr (ListArgument<A>) {
+    for (const auto& element : a) for_each_tensor(element, f);
+  } else if constexpr (TupleArgument<A>) {
+    [&]<size_t... I>(std::index_sequence<I...>) { (for_each_tensor(element_of<I>(a), f), ...); }
+    (std::make_index_sequence<std::tuple_size_v<A>>());
+  } else {
+    if (a.has_value()) for_each_tensor(*a, f);
+  }
+}
+}  // namespace detail
 
 /// Derive as `struct MyOp : Function<MyOp>` with
 ///   static Tensor (or variable_list) forward(AutogradContext* ctx, args...);
 ///   static variable_list backward(AutogradContext* ctx, variable_list grad_outputs);
 /// and call `MyOp::apply(args...)`. `backward` returns one gradient per argument of forward
-/// (undefined for those that are no tensors).
+/// (undefined for those that are no tensors); an argument that tensors are in - a list, a list of
+/// lists, an optional, a tuple - counts as those tensors, one after the other.
 template <class T>
 struct Function {
   /// Runs `forward` without recording and, if an argument wants a gradient, records `backward`.
@@ -119,12 +178,13 @@ struct Function {
  private:
   template <class A>
   static void collect(const A& arg, variable_list& inputs, std::vector<bool>& is_tensor) {
-    if constexpr (std::is_convertible_v<const A&, const Tensor&>) {
-      inputs.push_back(arg);
-      is_tensor.push_back(true);
-    } else {
+    if constexpr (detail::holds_tensors<A>())
+      detail::for_each_tensor(arg, [&](const Tensor& t) {
+        inputs.push_back(t);
+        is_tensor.push_back(true);
+      });
+    else
       is_tensor.push_back(false);
-    }
   }
 };
 

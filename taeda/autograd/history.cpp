@@ -1,6 +1,7 @@
 #include "taeda/autograd/history.h"
 
 #include "taeda/autograd/anomaly.h"
+#include "taeda/autograd/graph.h"
 #include "taeda/autograd/view.h"
 #include "taeda/base/error.h"
 
@@ -56,11 +57,12 @@ std::vector<SavedTensor> detail::AnyClosureNode::saved_tensors() const {
 
 void detail::remember_origin(Node& node) {
   if (!AnomalyMode::is_enabled()) return;
+  Node* const outer = current_node();
+  if (outer) graph::metadata(node)["parent_"] = NodePtr(outer);
   if (const OriginNotes notes = origin_notes(); notes.note) {
     node.ensure_hooks().origin = notes.note();
     return;
   }
-  const Node* outer = current_node();
   node.ensure_hooks().origin = outer
                                    ? taeda::detail::concat("recorded while ", outer->name(), " ran")
                                    : "recorded in the forward pass";

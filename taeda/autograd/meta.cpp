@@ -3,6 +3,7 @@
 #include "taeda/autograd/pass.h"
 #include "taeda/autograd/sum.h"
 #include "taeda/base/error.h"
+#include "taeda/base/rethrow.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/parts.h"
 #include "taeda/tensor/sparse.h"
@@ -100,7 +101,7 @@ Tensor AccumulateGrad::locked_leaf() const {
 }
 
 HookHandle AccumulateGrad::add_post_accumulate_hook(PostAccumulateHook hook) {
-  return ensure_hooks().post_accumulate.add(std::move(hook));
+  return ensure_hooks().post_accumulate.add(std::move(hook), "register_post_accumulate_grad_hook");
 }
 
 Tensor AccumulateGrad::leaf() const {
@@ -130,7 +131,11 @@ TensorVec AccumulateGrad::apply(TensorVec grads, Needs) {
   if (const NodeHooks* h = hooks())
     if (const auto all = h->post_accumulate.snapshot()) {
       const LeafHooks here;
-      for (const auto& entry : *all) entry.hook(leaf);
+      for (const auto& entry : *all)
+        run_hook(
+            "post-accumulate-grad hook",
+            [&] { return taeda::detail::concat("a leaf of shape ", leaf.sizes()); },
+            [&] { entry.hook(leaf); });
     }
   return {};
 }
@@ -168,6 +173,7 @@ Edge gradient_edge(const Tensor& t) {
 }
 
 void set_history(const Tensor& out, NodePtr node, uint32_t output_nr) {
+  if (out.is_inference()) return;  // a view of one, or a result in inference mode
   // An output that is unpacked takes the place of one that the node knows, which may be running: it
   // is only read then.
   if (node->inputs.size() <= output_nr) {

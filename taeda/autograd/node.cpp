@@ -1,5 +1,7 @@
 #include "taeda/autograd/node.h"
 
+#include <ostream>
+
 #include "taeda/autograd/sequence.h"
 
 namespace taeda::inline v0_2::autograd {
@@ -17,6 +19,11 @@ thread_local Node* running_node = nullptr;
 }  // namespace
 
 Node* current_node() { return running_node; }
+
+std::ostream& operator<<(std::ostream& out, const NodePtr& node) {
+  if (!node) return out << "None";
+  return out << '<' << node->name() << " at " << static_cast<const void*>(node.get()) << '>';
+}
 
 RunningNode::RunningNode(Node* node) : previous_(running_node) { running_node = node; }
 RunningNode::~RunningNode() { running_node = previous_; }
@@ -44,20 +51,21 @@ NodeHooks& Node::ensure_hooks() {
 }
 
 HookHandle Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {
-  return ensure_hooks().tensor.add({input_nr, std::move(hook)});
+  return ensure_hooks().tensor.add({input_nr, std::move(hook)}, "register_hook");
 }
 
-HookHandle Node::add_pre_hook(NodePreHook hook) { return ensure_hooks().pre.add(std::move(hook)); }
+HookHandle Node::add_pre_hook(NodePreHook hook) {
+  return ensure_hooks().pre.add(std::move(hook), "Node::add_pre_hook");
+}
 
 HookHandle Node::add_post_hook(NodePostHook hook) {
-  return ensure_hooks().post.add(std::move(hook));
+  return ensure_hooks().post.add(std::move(hook), "Node::add_post_hook");
 }
 
-void Node::remove_hook(HookHandle handle) {
+bool Node::remove_hook(HookHandle handle) {
   NodeHooks* h = hooks();
-  if (!h) return;
-  (void)(h->tensor.remove(handle) || h->pre.remove(handle) || h->post.remove(handle) ||
-         h->post_accumulate.remove(handle));
+  return h && (h->tensor.remove(handle) || h->pre.remove(handle) || h->post.remove(handle) ||
+               h->post_accumulate.remove(handle));
 }
 
 // Deleting a node drops its edges and what it saved, which may end other nodes' lives: those only

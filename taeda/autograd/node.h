@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,8 @@ namespace taeda::inline v0_2::autograd {
 class Node;
 /// Nodes are counted: by the tensors that they made, and by the nodes that follow.
 using NodePtr = IntrusivePtr<Node>;
+/// "<MulBackward0 at 0x55d0c8>", or "None".
+std::ostream& operator<<(std::ostream& out, const NodePtr& node);
 /// Gradients of a node's inputs or outputs; few enough for no allocation.
 using TensorVec = SmallVector<Tensor, 3>;
 
@@ -118,8 +121,8 @@ class Node : public RefCounted, public BlockCached {
   HookHandle add_tensor_hook(uint32_t input_nr, TensorHook hook);
   HookHandle add_pre_hook(NodePreHook hook);
   HookHandle add_post_hook(NodePostHook hook);
-  /// Removes just this hook, of whatever kind; nothing if it is not one of this node's.
-  void remove_hook(HookHandle handle);
+  /// Removes just this hook, of whatever kind; false if it is not one of this node's.
+  bool remove_hook(HookHandle handle);
   /// Null as long as there never was one.
   NodeHooks* hooks() const { return hooks_.load(std::memory_order_acquire); }
   NodeHooks& ensure_hooks();

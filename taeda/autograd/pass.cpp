@@ -13,9 +13,11 @@
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/engine.h"
+#include "taeda/autograd/graph.h"
 #include "taeda/autograd/lanes.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
+#include "taeda/base/rethrow.h"
 #include "taeda/base/tracing.h"
 #include "taeda/tensor/sparse.h"
 
@@ -26,14 +28,32 @@ namespace {
 thread_local Pass* current_pass = nullptr;
 thread_local int leaf_hooks = 0;
 
+/// The note of a node, and behind it those of the nodes whose backward recorded it and one another.
+std::string notes_of(Node& node) {
+  if (!node.hooks()) return "";
+  std::string text = node.hooks()->origin;
+  for (Node* each = &node; each->hooks();) {
+    const auto& all = graph::metadata(*each);
+    const auto parent = all.find("parent_");
+    if (parent == all.end()) break;
+    each = std::any_cast<const NodePtr&>(parent->second).get();
+    text += taeda::detail::concat("\n\nPrevious calculation was induced by ", each->name(), ". ");
+    const NodeHooks* const h = each->hooks();
+    text += !h || h->origin.empty()
+                ? "No forward pass information available."
+                : "Traceback of forward call that induced the previous calculation:\n" + h->origin;
+  }
+  return text;
+}
+
 /// The name of a node that failed, with the place that recorded it unless somebody else says that.
-std::string accused(const Node& node) {
-  const NodeHooks* const h = node.hooks();
-  if (!h || h->origin.empty()) return node.name();
+std::string accused(Node& node) {
   if (const OriginNotes notes = origin_notes(); notes.tell) {
-    notes.tell(node.name(), h->origin);
+    notes.tell(node.name(), notes_of(node));
     return node.name();
   }
+  const NodeHooks* const h = node.hooks();
+  if (!h || h->origin.empty()) return node.name();
   return taeda::detail::concat(node.name(), " (", h->origin, ")");
 }
 
@@ -43,8 +63,12 @@ void run_tensor_hooks(const Node& node, const NodeHooks& hooks, TensorVec& grads
   for (const auto& entry : *all) {
     Tensor& g = grads[entry.hook.input_nr];
     if (!g.defined()) continue;
-    Tensor replaced = entry.hook.hook(g);
+    Tensor replaced = run_hook(
+        "tensor hook", [&] { return node.name(); }, [&] { return entry.hook.hook(g); });
     if (!replaced.defined()) continue;
+    TAEDA_CHECK(replaced.dtype() == g.dtype() && replaced.device() == g.device(),
+                "hook has changed the type of value (was ", g.dtype(), " on ", g.device(), " got ",
+                replaced.dtype(), " on ", replaced.device(), ", at ", node.name(), ")");
     TAEDA_CHECK(replaced.sizes() == g.sizes(), "hook has changed the size of value: ", g.sizes(),
                 " became ", replaced.sizes(), " (at ", node.name(), ")");
     g = std::move(replaced);
@@ -61,7 +85,7 @@ bool broadcasts_to(IntArrayRef small, IntArrayRef large) {
 bool has_nan(const Tensor& t) { return t.ne(t).any().item<bool>(); }
 
 /// Brings a gradient to the shape, dtype and device of the value it belongs to.
-Tensor conform(const Node& node, size_t i, Tensor g, const InputMeta& meta) {
+Tensor conform(Node& node, size_t i, Tensor g, const InputMeta& meta) {
   if (!(g.sizes() == IntArrayRef(meta.sizes))) {
     const bool reducible =
         g.dim() >= static_cast<int64_t>(meta.sizes.size()) && broadcasts_to(meta.sizes, g.sizes());
@@ -309,7 +333,9 @@ TensorVec Pass::call(Node& node, TensorVec grads) {
   const NodeHooks* const hooks = node.hooks();
   if (hooks) [[unlikely]]
     if (const auto pre = hooks->pre.snapshot())
-      for (const auto& h : *pre) grads = h.hook(std::move(grads));
+      for (const auto& h : *pre)
+        grads = run_hook(
+            "pre-hook", [&] { return node.name(); }, [&] { return h.hook(std::move(grads)); });
   const bool last = node.edges.empty();
   if (!last &&
       std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); }))
@@ -338,7 +364,9 @@ TensorVec Pass::call(Node& node, TensorVec grads) {
   }
   if (!keep_graph_) node.release_saved();
   if (post)
-    for (const auto& h : *post) out = h.hook(std::move(out), taken);
+    for (const auto& h : *post)
+      out = run_hook(
+          "post-hook", [&] { return node.name(); }, [&] { return h.hook(std::move(out), taken); });
   return out;
 }
 

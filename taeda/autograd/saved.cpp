@@ -30,8 +30,10 @@ Saved::Saved(const Tensor& t, const char* name, bool is_output, uint32_t output_
   if (!t.defined()) return;
   ++saved_count;
   TAEDA_CHECK(!t.is_inference(),
-              "Inference tensors cannot be saved for backward. To work around you can make a "
-              "clone to get a normal tensor and use it in autograd.");
+              "Inference tensors cannot be saved for backward. Please do not use Tensors created "
+              "in inference mode in computation tracked by autograd. To work around this, you can "
+              "make a clone to get a normal tensor and use it in autograd, or use "
+              "`torch.no_grad()` instead of `torch.inference_mode()`.");
   version_ = static_cast<uint32_t>(t._version());
   wants_grad_ = is_output || t.requires_grad();
   const bool hooked = SavedHooksMode::innermost();

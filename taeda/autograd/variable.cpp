@@ -3,6 +3,7 @@
 #include "taeda/autograd/meta.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/observer.h"
 #include "taeda/tensor/parts.h"
@@ -43,12 +44,32 @@ const Tensor& Tensor::requires_grad_(bool on) const {
   return *this;
 }
 
+namespace {
+
+/// Nobody puts a gradient into a tensor with a history that does not retain it.
+void warn_if_inner(const Tensor& t) {
+  if (t.is_leaf()) [[likely]]
+    return;
+  TAEDA_WARN(
+      "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+      "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+      "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+      "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead.");
+}
+
+}  // namespace
+
 const Tensor& Tensor::grad() const {
   static const Tensor undefined;
   impl();
   const AutogradMeta* meta = find_meta(*this);
-  if (!meta) return undefined;
-  return meta->retained ? *meta->retained->value : meta->grad;
+  if (!meta) {
+    warn_if_inner(*this);
+    return undefined;
+  }
+  const Tensor& grad = meta->retained ? *meta->retained->value : meta->grad;
+  if (!grad.defined() && !meta->retained) warn_if_inner(*this);
+  return grad;
 }
 
 Tensor& Tensor::mutable_grad() const {
@@ -168,7 +189,11 @@ unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const 
 }
 
 void Tensor::remove_hook(unsigned handle) const {
-  if (const autograd::Edge edge = autograd::gradient_edge(*this)) edge.node->remove_hook(handle);
+  const autograd::Edge edge = autograd::gradient_edge(*this);
+  // A handle that was given once names no hook when that is removed, and may be named again.
+  TAEDA_CHECK(edge && edge.node->hooks() && handle != 0 && handle < new_hook_handle(),
+              "Invalid index, no hook at position ", handle);
+  edge.node->remove_hook(handle);
 }
 
 unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const {
@@ -179,4 +204,4 @@ unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Ten
       .add_post_accumulate_hook(std::move(hook));
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

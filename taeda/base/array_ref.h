@@ -8,6 +8,8 @@
 #include <ostream>
 #include <vector>
 
+#include "taeda/base/macros.h"
+
 // Most lists lie inside larger objects, where AddressSanitizer alone sees nothing wrong.
 #if defined(__SANITIZE_ADDRESS__)
 #define TAEDA_CHECK_LIST(condition) ((condition) ? void() : __builtin_trap())
@@ -16,6 +18,11 @@
 #endif
 
 namespace taeda::inline v0_2 {
+
+namespace detail {
+/// Throws IndexError for an element that a list does not have.
+[[noreturn]] void fail_access(const char* method, size_t index, size_t size);
+}  // namespace detail
 
 /// The argument type for lists (sizes, dims, tensors). It does not own its elements: never store
 /// it.
@@ -39,8 +46,10 @@ class ArrayRef {
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
   constexpr const T& operator[](size_t i) const { return TAEDA_CHECK_LIST(i < size_), data_[i]; }
-  constexpr const T& front() const { return (*this)[0]; }
-  constexpr const T& back() const { return (*this)[size_ - 1]; }
+  // These throw IndexError for what is not there.
+  constexpr const T& at(size_t i) const { return checked("at()", i); }
+  constexpr const T& front() const { return checked("front()", 0); }
+  constexpr const T& back() const { return checked("back()", size_ - 1); }
   /// `n` elements from `start` on; the caller sees to it that they are there.
   ArrayRef slice(size_t start, size_t n) const { return {data_ + start, n}; }
   /// Those from `start` on.
@@ -57,6 +66,10 @@ class ArrayRef {
   }
 
  private:
+  constexpr const T& checked(const char* method, size_t i) const {
+    if (i >= size_) detail::fail_access(method, i, size_);
+    return data_[i];
+  }
   const T* data_ = nullptr;
   size_t size_ = 0;
 };

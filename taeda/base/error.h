@@ -4,19 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "taeda/base/macros.h"
+
 namespace taeda::inline v0_2 {
 
 /// Base of every exception that the library throws (libtorch's `c10::Error`).
-class Error : public std::exception {
+class Error : public std::runtime_error {
  public:
-  explicit Error(std::string message) : message_(std::move(message)) {}
+  // The base's text stays empty: the message may become longer.
+  explicit Error(std::string message) : std::runtime_error(""), message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& message() const noexcept { return message_; }
   // libtorch's names; there is no backtrace to leave out.

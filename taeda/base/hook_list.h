@@ -35,8 +35,8 @@ class HookList {
   };
   using Snapshot = std::shared_ptr<const std::vector<Entry>>;
 
-  /// Throws ValueError for an empty function.
-  HookHandle add(Hook hook);
+  /// Throws ValueError, which names the `caller`, for an empty function.
+  HookHandle add(Hook hook, const char* caller);
   /// False if there is no such hook.
   bool remove(HookHandle handle);
   /// Null when there are none.
@@ -55,8 +55,8 @@ class HookList {
 };
 
 template <class Hook>
-HookHandle HookList<Hook>::add(Hook hook) {
-  TAEDA_CHECK_VALUE(hook, "a hook must be something to call, but got an empty function");
+HookHandle HookList<Hook>::add(Hook hook, const char* caller) {
+  TAEDA_CHECK_VALUE(hook, caller, ": a hook must be something to call, but got an empty function");
   const HookHandle handle = new_hook_handle();
   std::lock_guard lock(mutex_);
   auto changed = entries_ ? std::make_shared<std::vector<Entry>>(*entries_)

@@ -1,5 +1,10 @@
-// Compiler attributes shared by every room.
+// What the compiler must be told, and its attributes, shared by every room.
 #pragma once
+
+#if defined(__cplusplus) && __cplusplus < 201709L
+#error "Taeda needs C++20: compile with -std=c++20"
+#include <C++20>  // which is nowhere: the compiler stops here
+#endif
 
 /// For functions that kernels call on the host and on CUDA's devices.
 #if defined(__CUDACC__)

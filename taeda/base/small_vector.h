@@ -63,10 +63,10 @@ class SmallVector {
   const T* end() const { return data_ + size_; }
   T& operator[](size_t i) { return TAEDA_CHECK_LIST(i < size_), data_[i]; }
   const T& operator[](size_t i) const { return TAEDA_CHECK_LIST(i < size_), data_[i]; }
-  T& back() { return (*this)[size_ - 1]; }
-  const T& back() const { return (*this)[size_ - 1]; }
-  T& front() { return (*this)[0]; }
-  const T& front() const { return (*this)[0]; }
+  T& back() { return const_cast<T&>(ArrayRef<T>(*this).back()); }
+  const T& back() const { return ArrayRef<T>(*this).back(); }
+  T& front() { return const_cast<T&>(ArrayRef<T>(*this).front()); }
+  const T& front() const { return ArrayRef<T>(*this).front(); }
 
   void push_back(T value) {
     if (size_ == capacity_) reserve(size_t{capacity_} * 2);

@@ -108,10 +108,10 @@ class DataLoader {
     order_.emplace(generator, sampler_);
     indexed_ = Reader::kIndexed;
     auto reader = std::make_shared<Reader>(std::move(dataset), config_.num_workers);
-    start_ = [reader](const auto& sampler, const LoaderConfig& config,
+    start_ = [reader](const auto& sampler, const LoaderConfig& settings,
                       detail::EpochOrder::Start start) -> std::shared_ptr<Epoch<Batch>> {
       reader->reset();
-      return std::make_shared<detail::ReaderEpoch<Reader, Batch>>(reader, sampler, config,
+      return std::make_shared<detail::ReaderEpoch<Reader, Batch>>(reader, sampler, settings,
                                                                   start.seed, start.first_batch);
     };
   }

@@ -65,7 +65,7 @@ class HostGraph {
   template <class F>
   void add(const char* name, F f) {
     struct Task final : HostTask {
-      Task(const char* n, F&& fn) : HostTask(n), fn(std::move(fn)) {}
+      Task(const char* n, F&& work) : HostTask(n), fn(std::move(work)) {}
       void run() override { fn(); }
       F fn;
     };

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 #include "taeda/base/error.h"
 
@@ -56,6 +57,21 @@ std::string upper(std::string text) {
   return text;
 }
 
+/// Whether this library was built with the engine. Packages have engines of their own, which may be
+/// left out where the library is installed.
+bool is_built(const std::string& name) {
+  constexpr std::string_view kBuilt = " " TAEDA_ENGINES " ";
+  return kBuilt.find(" " + name + " ") != std::string_view::npos;
+}
+
+/// How an engine is had that this library was built with.
+std::string cure(const std::string& name) {
+  const std::string part = name == "mpi" ? "mpi" : name == "nccl" ? "cuda" : "distributed";
+  return "This Taeda was built with it: install its package "
+         "(`apt install libtaeda" TAEDA_ABI_VERSION "-" +
+         part + "`), or put libtaeda_" + name + ".so beside libtaeda";
+}
+
 }  // namespace
 
 const void* load_engine(const std::string& name, const std::string& needed_by,
@@ -63,8 +79,17 @@ const void* load_engine(const std::string& name, const std::string& needed_by,
   std::string reason;
   const Engine* engine = find_engine(name, &reason);
   TAEDA_CHECK_AS(DistributedError, engine, needed_by, " needs the engine '", name, "': ", reason,
-                 ". Install ", packages, " and build Taeda with TAEDA_", upper(name), "=ON");
+                 ". ",
+                 is_built(name) ? cure(name)
+                                : "Install " + packages + " and build Taeda with TAEDA_" +
+                                      upper(name) + "=ON");
   return engine->functions;
+}
+
+std::string engine_objection(const std::string& name) {
+  std::string reason;
+  if (find_engine(name, &reason)) return {};
+  return is_built(name) ? reason + ". " + cure(name) : reason;
 }
 
 bool has_engine(const std::string& name) {

@@ -24,12 +24,17 @@ struct Engine {
 };
 
 /// The table of functions of engine `name`, which is loaded at the first call. Throws
-/// DistributedError with who needs it, why it cannot be had, and what to install.
+/// DistributedError with who needs it, why it cannot be had, and what to install: the engine's own
+/// package where this library was built with it, else the `packages` that it is built from.
 const void* load_engine(const std::string& name, const std::string& needed_by,
                         const std::string& packages);
 
 /// Whether load_engine() would succeed; loads the engine.
 bool has_engine(const std::string& name);
+
+/// Why load_engine() would fail, and what to install where this library was built with that engine;
+/// empty where it would succeed. Loads the engine.
+std::string engine_objection(const std::string& name);
 
 }  // namespace taeda::distributed
 

@@ -81,7 +81,7 @@ std::string secret_from_environment() {
 
 std::string read_secret(const std::string& path) {
   const std::string name = "the secret file '" + path + "'";
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may be a pipe
   TAEDA_CHECK_AS(DistributedError, file >= 0, name, " cannot be opened (", std::strerror(errno),
                  ")");
   struct Closer {
@@ -90,6 +90,8 @@ std::string read_secret(const std::string& path) {
   } closer{file};
   struct stat info = {};
   ::fstat(file, &info);
+  TAEDA_CHECK_AS(DistributedError, S_ISREG(info.st_mode), name,
+                 " is not a regular file; TAEDA_DISTRIBUTED_SECRET_FD names an open pipe");
   TAEDA_CHECK_AS(DistributedError, (info.st_mode & 077) == 0, name,
                  " can be read or written by others than its owner; do `chmod 600 ", path, "`");
   TAEDA_CHECK_AS(DistributedError, info.st_uid == ::geteuid() || info.st_uid == 0, name,

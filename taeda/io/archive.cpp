@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <istream>
 #include <ostream>
 #include <string_view>
@@ -131,15 +130,6 @@ namespace {
 constexpr std::string_view kZipBegins = "PK\x03\x04", kNpyBegins = "\x93NUMPY";
 constexpr size_t kBeginBytes = 16;
 
-/// The first bytes of a file; none if it cannot be read, which its reader will say.
-std::string first_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string out(kBeginBytes, '\0');
-  file.read(out.data(), static_cast<std::streamsize>(out.size()));
-  out.resize(static_cast<size_t>(file.gcount()));
-  return out;
-}
-
 /// As the length of a safetensors file's header, eight bytes of text would be beyond all memory.
 bool is_json(std::string_view begin) {
   return begin.size() >= 8 && begin[0] == '{' && begin[7] != '\0';
@@ -173,7 +163,7 @@ Archive archive_of(const SafeTensors& file) {
 }  // namespace
 
 Archive load_archive(const std::string& path, bool mmap) {
-  const std::string begin = first_bytes(path);
+  const std::string begin = beginning_of_file(path, kBeginBytes);
   if (begin.starts_with(kNpyBegins)) return archive_of(NamedTensors{{"tensor", load_npy(path)}});
   if (begin.starts_with(kZipBegins))
     return is_npz(path) ? archive_of(load_npz(path)) : archive_of(load_pt(path));

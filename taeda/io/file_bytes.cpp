@@ -72,8 +72,7 @@ struct Bytes {
 
 class OwnBytes : private Bytes, public ViewedBytes {
  public:
-  explicit OwnBytes(std::string content)
-      : Bytes{std::move(content)}, ViewedBytes(Bytes::bytes) {}
+  explicit OwnBytes(std::string content) : Bytes{std::move(content)}, ViewedBytes(Bytes::bytes) {}
 };
 
 }  // namespace
@@ -91,14 +90,25 @@ std::shared_ptr<FileBytes> FileBytes::view(std::string_view bytes) {
   return std::make_shared<ViewedBytes>(bytes);
 }
 
+std::string beginning_of_file(const std::string& path, size_t most) {
+  try {
+    const OpenFile file(path);
+    std::string out(static_cast<size_t>(std::min<uint64_t>(most, file.size())), '\0');
+    file.read(0, out.data(), out.size());
+    return out;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 std::string read_file(const std::string& path) {
   const OpenFile file(path);
   std::string out;
   try {
     out.resize(file.size());
   } catch (const std::exception&) {  // bad_alloc, length_error
-    throw OutOfMemoryError(taeda::detail::concat("cannot read ", path, ": no memory for its ",
-                                                 file.size(), " bytes"));
+    throw OutOfMemoryError(
+        taeda::detail::concat("cannot read ", path, ": no memory for its ", file.size(), " bytes"));
   }
   file.read(0, out.data(), out.size());
   return out;

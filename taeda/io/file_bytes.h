@@ -27,6 +27,10 @@ class FileBytes {
   virtual char* memory() const { return nullptr; }
 };
 
+/// Up to `most` bytes of a file's beginning, by which formats are told; none where it cannot be
+/// read or is no regular file, which its reader will say. No pipe is waited for.
+std::string beginning_of_file(const std::string& path, size_t most);
+
 /// The whole content of a file. Throws Error, naming the path and the reason, also when the file is
 /// cut short meanwhile; OutOfMemoryError when it does not fit into memory.
 std::string read_file(const std::string& path);

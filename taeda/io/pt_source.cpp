@@ -1,7 +1,6 @@
 #include "taeda/io/pt_source.h"
 
 #include <cstring>
-#include <fstream>
 #include <map>
 
 #include "taeda/base/error.h"
@@ -165,10 +164,8 @@ ScalarType storage_dtype(std::string_view storage) {
 bool is_legacy_pt(std::string_view begin) { return begin.starts_with(kLegacyMagic); }
 
 std::unique_ptr<PtSource> open_pt(const std::string& path) {
-  std::string begin(kLegacyMagic.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  const bool read = !!file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (read && is_legacy_pt(begin)) return std::make_unique<LegacyPtSource>(read_file(path));
+  if (is_legacy_pt(beginning_of_file(path, kLegacyMagic.size())))
+    return std::make_unique<LegacyPtSource>(read_file(path));
   return std::make_unique<ZipPtSource>(path);
 }
 

@@ -6,6 +6,7 @@
 
 #include "taeda/kernels/param_list.h"
 #include "taeda/kernels/slot.h"
+#include "taeda/kernels/step_formulas.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -25,6 +26,21 @@ struct RmspropStep {
 };
 struct AdagradStep {
   double eps, weight_decay, lr_decay;
+};
+/// How a gradient scaler's scale moves. It grows after `interval` iterations whose gradients were
+/// finite; where growing would leave the range of float32 it stays.
+struct ScaleFactors {
+  double growth, backoff, interval;
+  TAEDA_HD void next(double& scale, double& tracker, bool found_inf) const {
+    if (found_inf) {
+      scale *= backoff;
+      tracker = 0;
+    } else if (++tracker == interval) {
+      const double grown = scale * growth;
+      if (grown <= 3.4028234663852886e38) scale = grown;
+      tracker = 0;
+    }
+  }
 };
 /// A gradient scaler's state on its device.
 class ScaleUpdate {
@@ -46,16 +62,10 @@ class ScaleUpdate {
   void rebase(ptrdiff_t delta) {
     for (Numbers* n : {&state_, &factors_, &found_inf_}) n->rebase(delta);
   }
-  /// The scale of the next iteration; where growing would leave the range of float32 it stays.
+  /// The scale of the next iteration.
   TAEDA_HD void run() const {
-    if (found_inf_[0] != 0) {
-      state_[0] *= factors_[1];
-      state_[1] = 0;
-    } else if (++state_[1] == factors_[2]) {
-      const double grown = state_[0] * factors_[0];
-      if (grown <= 3.4028234663852886e38) state_[0] = grown;
-      state_[1] = 0;
-    }
+    ScaleFactors{factors_[0], factors_[1], factors_[2]}.next(state_[0], state_[1],
+                                                             found_inf_[0] != 0);
   }
 
  private:
@@ -87,6 +97,9 @@ inline Slot<void(const ParamList&, const AdamStep&)> adam_slot{"adam"};
 inline Slot<void(const ParamList&, const RmspropStep&)> rmsprop_slot{"rmsprop"};
 /// state: sum of squares. a: learning rate of this step, lr / (1 + (t - 1) * lr_decay).
 inline Slot<void(const ParamList&, const AdagradStep&)> adagrad_slot{"adagrad"};
+/// A step whose formula (`step_formulas.h`) goes element by element; state: the formula's. In a
+/// graph each parameter's `live` are its numbers.
+inline Slot<void(const ParamList&, const StepValues&)> formula_step_slot{"formula_step"};
 
 /// Writes the p-norm over all elements of all gradients (p may be infinity) into `out`, one double.
 /// Blocks of fixed size are summed in double: the result does not depend on the number of threads.
@@ -94,11 +107,20 @@ inline Slot<void(const Tensor& out, const ParamList&, double p)> grad_norm_slot{
 /// Multiplies every gradient by `factor`, in a graph by the number a of its `live`; the list's
 /// parameters are the gradients.
 inline Slot<void(const ParamList&, double factor)> grad_scale_slot{"grad_scale"};
+/// Likewise, and sets `found_inf`, a float32 number on the list's device, to 1 if one of the
+/// elements was not finite.
+inline Slot<void(const ParamList&, double factor, const Tensor& found_inf)> unscale_slot{"unscale"};
 /// Clamps every gradient to [-limit, limit]; the list's parameters are the gradients.
 inline Slot<void(const ParamList&, double limit)> grad_clamp_slot{"grad_clamp"};
 
 /// Moves a gradient scaler's state on after an iteration.
 inline Slot<void(const ScaleUpdate&)> scale_update_slot{"scale_update"};
+
+/// Likewise a scale (float32) and its growth tracker (int32), each a tensor of one number, by
+/// whether a third one (float32) is not 0.
+inline Slot<void(const Tensor& scale, const Tensor& tracker, const Tensor& found_inf,
+                 const ScaleFactors&)>
+    scale_tensors_slot{"scale_tensors"};
 
 template <class F>
 void for_each_optim_slot(F&& f) {
@@ -106,10 +128,13 @@ void for_each_optim_slot(F&& f) {
   f.template operator()<&adam_slot>();
   f.template operator()<&rmsprop_slot>();
   f.template operator()<&adagrad_slot>();
+  f.template operator()<&formula_step_slot>();
   f.template operator()<&grad_norm_slot>();
   f.template operator()<&grad_scale_slot>();
+  f.template operator()<&unscale_slot>();
   f.template operator()<&grad_clamp_slot>();
   f.template operator()<&scale_update_slot>();
+  f.template operator()<&scale_tensors_slot>();
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 
 namespace taeda::inline v0_2::logging {
 
@@ -34,7 +34,7 @@ EventQueue::~EventQueue() {
   try {
     close();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "taeda: %s\n", e.what());
+    taeda::detail::warn_aside(WarningKind::Runtime, e.what());
   }
 }
 

@@ -1,9 +1,11 @@
 #include "taeda/log/terminal.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -64,6 +66,12 @@ size_t width_of(uint32_t code) {
 }
 
 }  // namespace
+
+void hold_standard_streams() {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file)
+    if (::fcntl(file, F_GETFD) < 0 && errno == EBADF)  // the lowest number is free: it is this one
+      (void)!::open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
 
 bool is_terminal(std::FILE* stream) {
   const char* term = std::getenv("TERM");

@@ -11,6 +11,9 @@ namespace taeda::inline v0_2::logging {
 /// Whether the stream is a terminal that understands cursor movements (and NO_COLOR-like TERM=dumb
 /// is not set).
 bool is_terminal(std::FILE* stream);
+/// Opens what is closed of standard input, output and error, for the other direction: writing there
+/// fails as it did, and the first file that a program opens does not get the place.
+void hold_standard_streams();
 /// Columns of the terminal; where there is none those of $COLUMNS, or 80.
 size_t terminal_width(std::FILE* stream);
 /// Whether the user's locale is one of UTF-8: the first of $LC_ALL, $LC_CTYPE and $LANG that is

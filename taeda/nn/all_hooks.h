@@ -2,6 +2,8 @@
 // public interface.
 #pragma once
 
+#include "taeda/base/rethrow.h"
+#include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/more_hooks.h"
 
 namespace taeda::inline v0_2::nn::detail {
@@ -23,5 +25,15 @@ struct AllHooks : ModuleHooks, MoreHooks {
 
 /// The module's, or nullptr: SharedHooks makes no others.
 inline AllHooks* hooks_of(const Module& module) { return static_cast<AllHooks*>(module.hooks()); }
+
+/// What a hook of `module` gives; what it throws says so.
+template <class Hook>
+auto run(const char* kind, const Module& module, Hook&& hook) {
+  const auto title = [&module] {
+    const std::string type = short_name(module);
+    return module.key().empty() ? type : module.key() + " (" + type + ")";
+  };
+  return run_hook(kind, title, hook);
+}
 
 }  // namespace taeda::inline v0_2::nn::detail

@@ -9,6 +9,20 @@ std::string detail::type_name(const std::type_info& type) {
   return taeda::detail::type_name(type.name());
 }
 
+void detail::check_argument(const AnyValue& value, size_t i, const std::type_info& type) {
+  TAEDA_CHECK_TYPE(value.type_info() == type, "Expected argument #", i, " to be of type ",
+                   type_name(type), ", but received value of type ", type_name(value.type_info()));
+}
+
+void detail::fail_arity(const Module& module, size_t fewest, size_t most, size_t n) {
+  const std::string expected =
+      fewest == most
+          ? taeda::detail::concat(most)
+          : taeda::detail::concat("at least ", fewest, " argument(s) and at most ", most);
+  throw TypeError(taeda::detail::concat(module.name(), "'s forward() method expects ", expected,
+                                        " argument(s), but received ", n, "."));
+}
+
 AnyValue AnyModule::call_values(const AnyValue* values, size_t n) {
   check_not_empty("forward()");
   if (n == 1 && unary_)

@@ -53,8 +53,14 @@ class AnyValue {
   std::any value_;
 };
 
-/// Holds a module and knows how to call it. A forward that is overloaded or a template can be
-/// called with one tensor only.
+namespace detail {
+/// Throws TypeError unless the value, argument `i`, is of the type.
+void check_argument(const AnyValue& value, size_t i, const std::type_info& type);
+[[noreturn]] void fail_arity(const Module& module, size_t fewest, size_t most, size_t n);
+}  // namespace detail
+
+/// Holds a module and knows how to call it; arguments that forward has defaults for may be left
+/// out. A forward that is overloaded or a template can be called with one tensor only.
 class AnyModule {
  public:
   AnyModule() = default;
@@ -81,6 +87,12 @@ class AnyModule {
     check_not_empty("ptr()");
     return module_;
   }
+  /// The module as M; throws TypeError if it is another class.
+  template <class M>
+  auto ptr() const {
+    auto& m = as<M>();
+    return std::shared_ptr<std::remove_reference_t<decltype(m)>>(module_, &m);
+  }
   Module& operator*() const {
     check_not_empty("operator*");
     return *module_;
@@ -92,11 +104,10 @@ class AnyModule {
   /// The module as M, or in a holder of type M; throws TypeError if it is another class.
   template <class M>
   decltype(auto) get() const {
-    auto& m = as<M>();
     if constexpr (detail::is_holder<M>)
-      return M(std::shared_ptr<std::remove_reference_t<decltype(m)>>(module_, &m));
+      return M(ptr<M>());
     else
-      return (m);
+      return (as<M>());
   }
   /// The module as M, or as the class that holders of type M hold; throws TypeError likewise.
   template <class M>
@@ -157,27 +168,37 @@ void AnyModule::bind() {
 
 template <class M>
 AnyValue AnyModule::invoke(Module& module, const AnyValue* values, size_t n) {
-  using Traits = detail::ForwardTraits<decltype(&M::forward)>;
-  using Arguments = typename Traits::Arguments;
+  using Arguments = typename detail::ForwardTraits<decltype(&M::forward)>::Arguments;
   constexpr size_t arity = std::tuple_size_v<Arguments>;
-  // The other arguments may have defaults.
-  if constexpr (arity > 1 && requires(M & m, const Tensor& t) { m.forward(t); })
-    if (n == 1)
-      if (const Tensor* t = values[0].try_get<Tensor>())
-        return AnyValue(call(static_cast<M&>(module), *t));
-  TAEDA_CHECK_TYPE(n == arity, module.name(), "'s forward() method expects ", arity,
-                   " argument(s), but received ", n, ".");
-  return [&]<size_t... I>(std::index_sequence<I...>) {
-    const auto check = [&]<class T>(size_t i, std::type_identity<T>) {
-      TAEDA_CHECK_TYPE(values[i].template try_get<T>(), "Expected argument #", i, " to be of type ",
-                       detail::type_name(typeid(T)), ", but received value of type ",
-                       detail::type_name(values[i].type_info()));
-    };
-    (check(I, std::type_identity<std::tuple_element_t<I, Arguments>>()), ...);
-    return AnyValue(call(static_cast<M&>(module),
-                         values[I].template get<std::tuple_element_t<I, Arguments>>()...));
+  M& m = static_cast<M&>(module);
+  std::vector<AnyValue> all;
+  if constexpr (requires { m.forward_default_arguments(); })  // FORWARD_HAS_DEFAULT_ARGS
+    if (n < arity) {
+      all.assign(values, values + n);
+      for (auto& [position, value] : m.forward_default_arguments())
+        if (position == all.size()) all.push_back(std::move(value));
+      values = all.data(), n = all.size();
+    }
+  AnyValue out;
+  size_t fewest = arity;
+  const auto call_with = [&]<size_t... I>(std::index_sequence<I...>) {
+    if constexpr (sizeof...(I) == arity || requires {
+                    m.forward(std::declval<const std::tuple_element_t<I, Arguments>&>()...);
+                  }) {
+      fewest = sizeof...(I);
+      if (n != fewest) return false;
+      (detail::check_argument(values[I], I, typeid(std::tuple_element_t<I, Arguments>)), ...);
+      out = AnyValue(call(m, values[I].template get<std::tuple_element_t<I, Arguments>>()...));
+      return true;
+    }
+    return false;
+  };
+  const bool called = [&]<size_t... K>(std::index_sequence<K...>) {
+    return (call_with(std::make_index_sequence<arity - K>()) || ...);
   }
-  (std::make_index_sequence<arity>());
+  (std::make_index_sequence<arity + 1>());
+  if (!called) detail::fail_arity(module, fewest, arity, n);
+  return out;
 }
 
 }  // namespace taeda::inline v0_2::nn

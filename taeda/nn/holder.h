@@ -71,7 +71,8 @@ class ModuleHolder : public detail::HolderBase {
 
   /// Calls forward, with the module's hooks.
   template <class... Args>
-  auto operator()(Args&&... args) -> decltype(auto) {
+  auto operator()(Args&&... args)
+      -> decltype(call(std::declval<Contained&>(), std::forward<Args>(args)...)) {
     return call(*get(), std::forward<Args>(args)...);
   }
   template <class Arg>

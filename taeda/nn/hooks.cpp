@@ -65,7 +65,8 @@ class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
     Tensor out;
     for (const MoreHooks::BackwardPre& hook : pre_) {
       if (gone) break;
-      Tensor replaced = hook(*module_, out.defined() ? out : grad);
+      Tensor replaced = detail::run("full backward pre-hook", *module_,
+                                    [&] { return hook(*module_, out.defined() ? out : grad); });
       if (replaced.defined()) out = std::move(replaced);
     }
     return out;
@@ -76,7 +77,8 @@ class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
     const bool gone = !owner && was_owned_;
     for (const ModuleHooks::Backward& hook : hooks_) {
       if (gone) break;
-      ModuleHooks::Inputs replaced = hook(*module_, grads, grad_output);
+      ModuleHooks::Inputs replaced = detail::run(
+          "full backward hook", *module_, [&] { return hook(*module_, grads, grad_output); });
       for (size_t i = 0; i < replaced.size() && i < grads.size(); ++i)
         if (replaced[i].defined()) grads[i] = std::move(replaced[i]);
     }
@@ -148,8 +150,8 @@ AllHooks& all_modules() {
 }
 
 template <class Hook, class Owner>
-HookHandle add_to_all(HookList<Hook> Owner::*list, Hook hook) {
-  const HookHandle handle = (all_modules().*list).add(std::move(hook));
+HookHandle add_to_all(HookList<Hook> Owner::*list, Hook hook, const char* caller) {
+  const HookHandle handle = (all_modules().*list).add(std::move(hook), caller);
   detail::hooks_of_all_modules.fetch_add(1);
   return handle;
 }
@@ -172,28 +174,28 @@ std::vector<Hook> current_hooks(const Module& module, HookList<Hook> Owner::*lis
 }  // namespace
 
 HookHandle register_forward_pre_hook(Module& module, ModuleHooks::Pre hook) {
-  return module.ensure_hooks().pre.add(std::move(hook));
+  return module.ensure_hooks().pre.add(std::move(hook), "register_forward_pre_hook");
 }
 HookHandle register_forward_hook(Module& module, ModuleHooks::Post hook) {
-  return module.ensure_hooks().post.add(std::move(hook));
+  return module.ensure_hooks().post.add(std::move(hook), "register_forward_hook");
 }
 HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hook) {
-  return module.ensure_hooks().backward.add(std::move(hook));
+  return module.ensure_hooks().backward.add(std::move(hook), "register_full_backward_hook");
 }
 HookHandle register_full_backward_pre_hook(Module& module, MoreHooks::BackwardPre hook) {
-  return made_hooks(module).backward_pre.add(std::move(hook));
+  return made_hooks(module).backward_pre.add(std::move(hook), "register_full_backward_pre_hook");
 }
 HookHandle register_state_dict_pre_hook(Module& module, MoreHooks::StatePre hook) {
-  return made_hooks(module).state_pre.add(std::move(hook));
+  return made_hooks(module).state_pre.add(std::move(hook), "register_state_dict_pre_hook");
 }
 HookHandle register_state_dict_post_hook(Module& module, MoreHooks::StatePost hook) {
-  return made_hooks(module).state_post.add(std::move(hook));
+  return made_hooks(module).state_post.add(std::move(hook), "register_state_dict_post_hook");
 }
 HookHandle register_load_state_dict_pre_hook(Module& module, MoreHooks::LoadPre hook) {
-  return made_hooks(module).load_pre.add(std::move(hook));
+  return made_hooks(module).load_pre.add(std::move(hook), "register_load_state_dict_pre_hook");
 }
 HookHandle register_load_state_dict_post_hook(Module& module, MoreHooks::LoadPost hook) {
-  return made_hooks(module).load_post.add(std::move(hook));
+  return made_hooks(module).load_post.add(std::move(hook), "register_load_state_dict_post_hook");
 }
 
 void remove_hook(Module& module, HookHandle handle) {
@@ -201,16 +203,17 @@ void remove_hook(Module& module, HookHandle handle) {
 }
 
 HookHandle register_module_forward_pre_hook(ModuleHooks::Pre hook) {
-  return add_to_all(&ModuleHooks::pre, std::move(hook));
+  return add_to_all(&ModuleHooks::pre, std::move(hook), "register_module_forward_pre_hook");
 }
 HookHandle register_module_forward_hook(ModuleHooks::Post hook) {
-  return add_to_all(&ModuleHooks::post, std::move(hook));
+  return add_to_all(&ModuleHooks::post, std::move(hook), "register_module_forward_hook");
 }
 HookHandle register_module_full_backward_hook(ModuleHooks::Backward hook) {
-  return add_to_all(&ModuleHooks::backward, std::move(hook));
+  return add_to_all(&ModuleHooks::backward, std::move(hook), "register_module_full_backward_hook");
 }
 HookHandle register_module_full_backward_pre_hook(MoreHooks::BackwardPre hook) {
-  return add_to_all(&AllHooks::backward_pre, std::move(hook));
+  return add_to_all(&AllHooks::backward_pre, std::move(hook),
+                    "register_module_full_backward_pre_hook");
 }
 
 void remove_module_hook(HookHandle handle) {
@@ -232,7 +235,7 @@ Tensor detail::call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
   auto before = current_hooks(module, &AllHooks::backward_pre);
   auto backward = current_hooks(module, &ModuleHooks::backward);
   for (const ModuleHooks::Pre& hook : current_hooks(module, &ModuleHooks::pre))
-    hook(module, inputs);
+    detail::run("forward pre-hook", module, [&] { hook(module, inputs); });
   std::shared_ptr<BackwardTap> tap;
   if ((!before.empty() || !backward.empty()) && GradMode::is_enabled()) {
     const bool taps_inputs = !backward.empty();
@@ -242,7 +245,8 @@ Tensor detail::call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
   Tensor output = forward(inputs);
   if (tap) tap->watch_output(output);
   for (const ModuleHooks::Post& hook : post) {
-    Tensor replaced = hook(module, inputs, output);
+    Tensor replaced =
+        detail::run("forward hook", module, [&] { return hook(module, inputs, output); });
     if (replaced.defined()) output = std::move(replaced);
   }
   return output;

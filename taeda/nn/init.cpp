@@ -1,8 +1,14 @@
 #include "taeda/nn/init.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "taeda/nn/init_rules.h"
+#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
 #include "taeda/ops/random.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -31,25 +37,38 @@ void on_host(const Tensor& tensor, F&& f) {
   tensor.copy_(host);
 }
 
-/// The inverse error function: Giles' approximation ("Approximating the erfinv function", 2012),
-/// then two Newton steps to full double precision.
-double erfinv(double x) {
-  if (x <= -1 || x >= 1) return std::copysign(INFINITY, x);
-  double w = -std::log((1 - x) * (1 + x));
-  const bool is_central = w < 5;
-  static constexpr double central[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
-                                       -4.39150654e-06, 0.00021858087,  -0.00125372503,
-                                       -0.00417768164,  0.246640727,    1.50140941};
-  static constexpr double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322,
-                                    -0.00367342844,  0.00573950773,  -0.0076224613,
-                                    0.00943887047,   1.00167406,     2.83297682};
-  w = is_central ? w - 2.5 : std::sqrt(w) - 3;
-  const double* c = is_central ? central : tail;
-  double p = c[0];
-  for (int i = 1; i < 9; ++i) p = p * w + c[i];
-  double y = p * x;
-  for (int i = 0; i < 2; ++i) y -= (std::erf(y) - x) / (2 / std::sqrt(M_PI) * std::exp(-y * y));
-  return y;
+/// A number as a dtype has it.
+double rounded_to(ScalarType dtype, double value) {
+  return full({}, value, TensorOptions(dtype)).item<double>();
+}
+
+/// Draws anew what falls outside.
+void draw_inside(Tensor& t, double mean, double std, double a, double b,
+                 const std::optional<Generator>& generator) {
+  const double low = rounded_to(t.dtype(), a), high = rounded_to(t.dtype(), b);
+  t.normal_(mean, std, generator);
+  for (;;) {
+    const Tensor outside = t.lt(low).logical_or(t.gt(high));
+    if (!outside.any().item<bool>()) return;
+    t.copy_(where(outside, empty_like(t).normal_(mean, std, generator), t));
+  }
+}
+
+/// Draws uniform numbers, and keeps each with a probability in proportion to its density.
+void draw_by_density(Tensor& t, double mean, double std, double a, double b,
+                     const std::optional<Generator>& generator) {
+  const double peak = (std::max(a, std::min(mean, b)) - mean) / std, log_peak = -0.5 * peak * peak;
+  const auto rejected = [&](const Tensor& drawn) {
+    const Tensor log_share = drawn.sub(mean).div_(std).square_().mul_(-0.5).sub_(log_peak);
+    return empty_like(t).uniform_(0, 1, generator).log_().gt(log_share);
+  };
+  t.uniform_(a, b, generator);
+  Tensor missing = rejected(t);
+  while (missing.any().item<bool>()) {
+    const Tensor drawn = empty_like(t).uniform_(a, b, generator);
+    t.copy_(where(missing, drawn, t));
+    missing = missing.logical_and(rejected(drawn));
+  }
 }
 
 /// The orthonormal factor of a tall matrix a[rows][cols], with the signs that make the diagonal of
@@ -120,16 +139,19 @@ Tensor normal_(Tensor tensor, double mean, double std) {
   return fill_without_grad(std::move(tensor), [&](Tensor& t) { t.normal_(mean, std); });
 }
 
+void draw_trunc_normal(Tensor& tensor, double mean, double std, double a, double b,
+                       const std::optional<Generator>& generator) {
+  if (tensor.is_meta()) return;
+  const NoGradGuard no_grad;
+  const auto below = [&](double x) {
+    return (1 + std::erf((x - mean) / std / std::sqrt(2.0))) / 2;
+  };
+  (below(b) - below(a) > 0.3 ? draw_inside : draw_by_density)(tensor, mean, std, a, b, generator);
+}
+
 Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b) {
-  return fill_without_grad(std::move(tensor), [&](Tensor& t) {
-    const auto cdf = [](double x) { return (1 + std::erf(x / std::sqrt(2.0))) / 2; };
-    const double low = cdf((a - mean) / std), high = cdf((b - mean) / std);
-    t.uniform_(2 * low - 1, 2 * high - 1);
-    on_host(t, [&](double* p) {
-      for (int64_t i = 0; i < t.numel(); ++i)
-        p[i] = std::clamp(erfinv(p[i]) * (std * std::sqrt(2.0)) + mean, a, b);
-    });
-  });
+  return fill_without_grad(std::move(tensor),
+                           [&](Tensor& t) { draw_trunc_normal(t, mean, std, a, b); });
 }
 
 Tensor constant_(Tensor tensor, const Scalar& value) {

@@ -232,21 +232,23 @@ void check_parameter_dtype(ScalarType dtype) {
 }
 }  // namespace
 
-Module& Module::to(Device device, ScalarType dtype, bool non_blocking) {
+void Module::to(Device device, ScalarType dtype, bool non_blocking) {
   check_parameter_dtype(dtype);
-  convert([&](const Tensor& t) {
+  for (const auto& [name, child] : children_) child->to(device, dtype, non_blocking);
+  const auto converted = [&](const Tensor& t) {
     check_has_data(t, device);
     return t.to(device, is_differentiable(t.dtype()) ? dtype : t.dtype(), non_blocking);
-  });
-  return *this;
+  };
+  convert(converted, false);
 }
 
-Module& Module::to(Device device, bool non_blocking) {
-  convert([&](const Tensor& t) {
+void Module::to(Device device, bool non_blocking) {
+  for (const auto& [name, child] : children_) child->to(device, non_blocking);
+  const auto converted = [&](const Tensor& t) {
     check_has_data(t, device);
     return t.to(device, non_blocking);
-  });
-  return *this;
+  };
+  convert(converted, false);
 }
 
 Module& Module::to_empty(Device device, bool recurse) {
@@ -254,12 +256,13 @@ Module& Module::to_empty(Device device, bool recurse) {
   return *this;
 }
 
-Module& Module::to(ScalarType dtype, bool non_blocking) {
+void Module::to(ScalarType dtype, bool non_blocking) {
   check_parameter_dtype(dtype);
-  convert([&](const Tensor& t) {
+  for (const auto& [name, child] : children_) child->to(dtype, non_blocking);
+  const auto converted = [&](const Tensor& t) {
     return is_differentiable(t.dtype()) ? t.to(dtype, non_blocking) : t;
-  });
-  return *this;
+  };
+  convert(converted, false);
 }
 
 void Module::train(bool on) {

@@ -154,19 +154,19 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// Moves parameters, gradients and buffers in place: tensors keep their identity, so optimizers
   /// and handles stay valid. A dtype (floating point or complex) applies to floating point tensors
-  /// only.
-  Module& to(Device device, ScalarType dtype, bool non_blocking = false);
-  Module& to(Device device, bool non_blocking = false);
-  Module& to(ScalarType dtype, bool non_blocking = false);
-  Module& cuda(int index = -1) { return to(Device(kCUDA, index)); }
-  Module& cpu() { return to(Device(kCPU)); }
+  /// only. Modules below are moved by their own `to`, so a class that keeps more overrides it.
+  virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
+  virtual void to(Device device, bool non_blocking = false);
+  virtual void to(ScalarType dtype, bool non_blocking = false);
+  Module& cuda(int index = -1) { return to(Device(kCUDA, index)), *this; }
+  Module& cpu() { return to(Device(kCPU)), *this; }
   /// Gives parameters, gradients and buffers memory on `device` without copying their values, which
   /// are undefined then: for modules that were made on meta, before their values are loaded.
   Module& to_empty(Device device, bool recurse = true);
-  Module& to_float() { return to(kFloat); }
-  Module& to_double() { return to(kDouble); }
-  Module& to_half() { return to(kHalf); }
-  Module& to_bfloat16() { return to(kBFloat16); }
+  Module& to_float() { return to(kFloat), *this; }
+  Module& to_double() { return to(kDouble), *this; }
+  Module& to_half() { return to(kHalf), *this; }
+  Module& to_bfloat16() { return to(kBFloat16), *this; }
 
   /// Sets the mode of this module and of all below it.
   virtual void train(bool on = true);

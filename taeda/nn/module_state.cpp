@@ -1,11 +1,10 @@
 // State dicts of modules, and what their files hold.
 #include <algorithm>
-#include <atomic>
-#include <iostream>
 #include <ostream>
 #include <utility>
 
 #include "taeda/base/nearest.h"
+#include "taeda/base/warning.h"
 #include "taeda/io/keyed_archive.h"
 #include "taeda/nn/all_hooks.h"
 #include "taeda/nn/libtorch_style.h"
@@ -30,7 +29,8 @@ void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::str
   const auto before = all ? all->state_pre.snapshot() : nullptr;
   const auto after = all ? all->state_post.snapshot() : nullptr;
   if (before)
-    for (const auto& entry : *before) entry.hook(self, prefix);
+    for (const auto& entry : *before)
+      detail::run("state_dict pre-hook", self, [&] { entry.hook(self, prefix); });
   for (const auto& [name, tensor] : parameters_)
     if (tensor.defined()) out.insert(prefix + name, tensor.detach());
   for (const auto& [name, tensor] : buffers_)
@@ -38,7 +38,8 @@ void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::str
       out.insert(prefix + name, tensor.detach());
   for (const auto& [name, child] : children_) child->collect_state(out, prefix + name + ".");
   if (after)
-    for (const auto& entry : *after) entry.hook(self, out, prefix);
+    for (const auto& entry : *after)
+      detail::run("state_dict post-hook", self, [&] { entry.hook(self, out, prefix); });
 }
 
 OrderedDict<std::string, Tensor> Module::state_dict(const std::string& prefix) const {
@@ -55,13 +56,11 @@ std::string quoted_list(const std::vector<std::string>& keys) {
   return out;
 }
 
-/// Says once in a program that values are lost.
+/// The values are lost.
 void warn_of_meta(const std::string& key) {
-  static std::atomic<bool> said{false};
-  if (!said.exchange(true))
-    std::cerr << "Warning: for " << key
-              << ": copying from a non-meta parameter in the checkpoint to a meta parameter in the "
-                 "current model, which is a no-op. (Did you mean to pass `assign=true`?)\n";
+  TAEDA_WARN("for ", key,
+             ": copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+             "current model, which is a no-op. (Did you mean to pass `assign=true`?)");
 }
 
 /// What loading finds out and what it will copy: nothing is copied before all of it fits.
@@ -161,14 +160,17 @@ bool have_load_pre_hooks(const ModulesByPrefix& modules) {
 void run_load_pre_hooks(const ModulesByPrefix& modules, OrderedDict<std::string, Tensor>& state) {
   for (const auto& [prefix, m] : modules)
     if (const auto list = load_pre_hooks(*m))
-      for (const auto& entry : *list) entry.hook(*m, state, prefix);
+      for (const auto& entry : *list)
+        detail::run("load_state_dict pre-hook", *m, [&] { entry.hook(*m, state, prefix); });
 }
 
 void run_load_post_hooks(const ModulesByPrefix& modules, IncompatibleKeys& keys) {
   for (auto at = modules.rbegin(); at != modules.rend(); ++at) {
     const detail::AllHooks* const all = detail::hooks_of(*at->second);
     if (const auto list = all ? all->load_post.snapshot() : nullptr)
-      for (const auto& entry : *list) entry.hook(*at->second, keys);
+      for (const auto& entry : *list)
+        detail::run("load_state_dict post-hook", *at->second,
+                    [&] { entry.hook(*at->second, keys); });
   }
 }
 

@@ -13,6 +13,8 @@
 
 namespace taeda::inline v0_2 {
 
+using std::make_optional, std::nullopt, std::nullopt_t, std::optional;
+
 // How a loss is reduced, under libtorch's names.
 constexpr Reduction kNone = Reduction::None;
 constexpr Reduction kMean = Reduction::Mean;

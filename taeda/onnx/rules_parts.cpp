@@ -118,8 +118,8 @@ void write_index(Call& c) {
   std::string x = c.in(0);
   for (const TracedIndex& index : indices) {
     switch (index.kind) {
-      case TensorIndex::Kind::None: x = c.unsqueeze(x, {dim++}); break;
-      case TensorIndex::Kind::Ellipsis: dim += c.rank(0) - named; break;
+      case TensorIndex::Kind::NewAxis: x = c.unsqueeze(x, {dim++}); break;
+      case TensorIndex::Kind::Rest: dim += c.rank(0) - named; break;
       case TensorIndex::Kind::Integer:
         x = c.emit("Gather", {x, c.lowering().size_number(fixed(index.integer))}, {{"axis", dim}});
         break;

@@ -200,6 +200,21 @@ void run_range(Run& r) {
   r.give(arange(r.in(0).item(), r.in(1).item(), r.in(2).item(), dtype));
 }
 
+/// One dimension after the other, in modes that take their values from the tensor.
+Tensor pad_each(Tensor x, const std::vector<int64_t>& pairs, PaddingMode how) {
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    const auto at = 2 * static_cast<size_t>(x.dim() - 1 - d);
+    if (pairs[at] == 0 && pairs[at + 1] == 0) continue;
+    const Tensor last = x.movedim(d, -1);
+    DimVector sizes = last.sizes();
+    const Tensor padded =
+        nn::functional::pad(last.reshape({1, -1, last.size(-1)}), {pairs[at], pairs[at + 1]}, how);
+    sizes.back() = padded.size(-1);
+    x = padded.reshape(sizes).movedim(-1, d);
+  }
+  return x;
+}
+
 void run_pad(Run& r) {
   const Tensor& x = r.in(0);
   const std::vector<int64_t> pads = r.numbers(1, "pads");
@@ -222,7 +237,10 @@ void run_pad(Run& r) {
     pairs[2 * from_last + 1] = pads[i + axes.size()];
   }
   const double value = r.has(2) ? r.in(2).item().toDouble() : r.real("value", 0);
-  r.give(nn::functional::pad(x, pairs, how, value));
+  if (how == PaddingMode::Constant)
+    r.give(nn::functional::pad(x, pairs, how, value));
+  else
+    r.give(pad_each(x, pairs, how));
 }
 
 void run_trilu(Run& r) {

@@ -258,12 +258,24 @@ Tensor& hardswish_(const Tensor& self) {
   return activation_("hardswish_", Hardswish{}, self, &hardswish);
 }
 
+namespace {
+
+/// A bound as tensors of a dtype hold it: an element that was made of the bound is not beyond it.
+double bound_in(ScalarType dtype, double bound) {
+  if (dtype == kHalf) return float(Half(float(bound)));
+  if (dtype == kBFloat16) return float(BFloat16(float(bound)));
+  return bound;
+}
+
+}  // namespace
+
 Tensor softshrink(const Tensor& self, RealArg lambd) {
   if (is_observed()) return observe("softshrink", softshrink, self, lambd);
   TAEDA_CHECK(lambd >= 0, "lambda must be greater or equal to 0, but found to be ", lambd, ".");
-  return activation("softshrink", "SoftshrinkBackward0", Softshrink(lambd), self,
+  const double bound = bound_in(self.dtype(), lambd);
+  return activation("softshrink", "SoftshrinkBackward0", Softshrink(bound), self,
                     [=](const Tensor& g, const Tensor& x) {
-                      return gradient("SoftshrinkBackwardBackward0", OutsideBackward(lambd), g, x,
+                      return gradient("SoftshrinkBackwardBackward0", OutsideBackward(bound), g, x,
                                       flat);
                     });
 }
@@ -271,10 +283,11 @@ Tensor softshrink(const Tensor& self, RealArg lambd) {
 Tensor hardshrink(const Tensor& self, RealArg lambd) {
   if (is_observed()) return observe("hardshrink", hardshrink, self, lambd);
   check_floating("hardshrink", self);
-  Tensor y = pointwise_as("hardshrink", OutsideBackward(lambd), self, self);
+  const double bound = bound_in(self.dtype(), lambd);
+  Tensor y = pointwise_as("hardshrink", OutsideBackward(bound), self, self);
   if (wants_grad(self))
     record("HardshrinkBackward0", y, {self}, [=, x = save_tensor(self)](const Tensor& g) {
-      return gradient("HardshrinkBackwardBackward0", OutsideBackward(lambd), g, x.unpack(), flat);
+      return gradient("HardshrinkBackwardBackward0", OutsideBackward(bound), g, x.unpack(), flat);
     });
   return y;
 }

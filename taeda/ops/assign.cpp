@@ -2,6 +2,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/ops/destination.h"
 
 namespace taeda::inline v0_2 {
@@ -28,6 +29,13 @@ void assign_unrecorded(const char* name, const Tensor& self,
 }
 
 }  // namespace
+
+void detail::warn_of_expansion(const char* name, const Tensor& self) {
+  if (self.layout().has_internal_overlap()) [[unlikely]]
+    TAEDA_WARN("Use of ", name,
+               " on expanded tensors is deprecated. Please clone() the tensor before performing "
+               "this operation. This also applies to advanced indexing e.g. tensor[mask] = scalar");
+}
 
 void detail::assign_recorded(const char* name, const Tensor& self,
                              const std::function<Tensor(const Tensor&)>& compute) {

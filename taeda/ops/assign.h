@@ -19,4 +19,7 @@ Tensor& assign(const char* name, const Tensor& self, bool recorded,
 void assign_recorded(const char* name, const Tensor& self,
                      const std::function<Tensor(const Tensor&)>& compute);
 
+/// For changes that PyTorch makes in what an expanded tensor shares, and warns of.
+void warn_of_expansion(const char* name, const Tensor& self);
+
 }  // namespace taeda::detail

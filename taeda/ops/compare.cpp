@@ -1,5 +1,6 @@
 #include "taeda/ops/compare.h"
 
+#include "taeda/base/warning.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/elementwise.h"
@@ -151,7 +152,12 @@ namespace {
 
 /// A condition of bytes, which older programs have, is one of bools.
 Tensor checked_condition(const Tensor& condition) {
-  if (condition.dtype() == kByte) return condition.to(kBool);
+  if (condition.dtype() == kByte) {
+    TAEDA_WARN_ONCE(
+        "where received a uint8 condition tensor. This behavior is deprecated and will be removed "
+        "in a future version of PyTorch. Use a boolean condition instead.");
+    return condition.to(kBool);
+  }
   TAEDA_CHECK(condition.dtype() == kBool,
               "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               to_string(condition.dtype()));

@@ -12,6 +12,8 @@
 #include "taeda/kernels/memory_order.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/shape.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/observer.h"
@@ -250,10 +252,33 @@ void check_channels(const char* given, const Tensor& x, const Tensor& w, int64_t
               " channels, but got ", have, " channels instead");
 }
 
+/// A function of two complex tensors, linear in each, by three of their real parts: with
+/// p = f(a, c) and q = f(b, d), f(a + bi, c + di) = p - q + (f(a + b, c + d) - p - q) i.
+template <class F>
+Tensor by_parts(const Tensor& x, const Tensor& w, const Tensor& bias, const F& f) {
+  const Tensor a = real(x), b = imag(x), c = real(w), d = imag(w);
+  Tensor first, both;
+  if (bias.defined()) {
+    first = real(bias);
+    both = first.add(imag(bias));
+  }
+  const Tensor p = f(a, c, first), q = f(b, d, Tensor());
+  return make_complex(p.sub(q), f(a.add(b), c.add(d), both).sub(p).sub(q));
+}
+
+/// Whether all that is multiplied is complex and of one dtype.
+bool are_complex(const Tensor& x, const Tensor& w, const Tensor& bias) {
+  return x.is_complex() && w.dtype() == x.dtype() && (!bias.defined() || bias.dtype() == x.dtype());
+}
+
 Tensor conv(const char* op, int ndim, const Tensor& given_x, const Tensor& w, const Tensor& bias,
             IntArrayRef stride, const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   const Input input(given_x);
   const Tensor& x = input.get();
+  if (are_complex(x, w, bias)) [[unlikely]]
+    return by_parts(x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor& c) {
+      return conv(op, ndim, a, b, c, stride, padding, dilation, groups);
+    });
   const bool unbatched = check_operands(op, ndim, x, w, bias, input.keeps_weights());
   ConvGeometry geometry =
       make_geometry(ndim, stride, padding.same() ? IntArrayRef(0) : IntArrayRef(padding.sizes()),
@@ -294,6 +319,10 @@ Tensor conv_transpose(const char* op, int ndim, const Tensor& given_x, const Ten
                       IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
   const Input input(given_x);
   const Tensor& x = input.get();
+  if (are_complex(x, w, bias)) [[unlikely]]
+    return by_parts(x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor& c) {
+      return conv_transpose(op, ndim, a, b, c, stride, padding, output_padding, groups, dilation);
+    });
   const bool unbatched = check_operands(op, ndim, x, w, bias, input.keeps_weights());
   const ConvGeometry geometry = make_geometry(ndim, stride, padding, dilation, groups);
   int64_t extra[3];

@@ -1,6 +1,7 @@
 #include "taeda/ops/copy.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/accelerator.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/graph.h"
@@ -15,6 +16,7 @@
 #include "taeda/ops/stored.h"
 #include "taeda/tensor/no_data.h"
 #include "taeda/tensor/observer.h"
+#include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2 {
 
@@ -24,6 +26,10 @@ namespace {
 void copy_on_device(const Tensor& out, const Tensor& in) {
   if (out.dtype() != in.dtype() && (is_stored(out.dtype()) || is_stored(in.dtype()))) [[unlikely]]
     return copy_on_device(out, detail::convert_stored(in, out.dtype()));
+  if (out.is_alias_of(in) && overlap_of(out, in) == Overlap::Open) [[unlikely]] {
+    const NoGradGuard guard;  // what is written must not be read again
+    return copy_on_device(out, in.clone());
+  }
   Tensor target = out;
   Tensor* outputs[] = {&target};
   const Iter it("copy_", outputs, out.dtype(), {Operand(in)}, in.dtype());
@@ -72,6 +78,8 @@ void copy_across(const Tensor& out, const Tensor& in, bool non_blocking) {
 }
 
 void copy_values(const Tensor& out, const Tensor& in, bool non_blocking) {
+  if (in.is_complex() && !out.is_complex() && out.dtype() != kBool) [[unlikely]]
+    TAEDA_WARN_ONCE("Casting complex values to real discards the imaginary part");
   if (out.is_meta() || out.numel() == 0) return;
   if (in.is_meta())
     detail::throw_no_data({"to", "cpu", "cuda", "copy_"},
@@ -103,6 +111,10 @@ Tensor copied(const Tensor& self, Device device, ScalarType dtype, const DimVect
   return out;
 }
 
+Tensor in_format(const Tensor& t, std::optional<MemoryFormat> format) {
+  return format && *format != MemoryFormat::Preserve ? t.contiguous(*format) : t;
+}
+
 }  // namespace
 
 Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
@@ -124,8 +136,28 @@ Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
 }
 
 Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy) const {
-  return to(o.has_device() ? o.device() : device(), o.dtype_or(dtype()), non_blocking, copy)
-      .in_format(o.memory_format_opt());
+  return to(o.has_device() ? o.device() : device(), o.dtype_or(dtype()), non_blocking, copy,
+            o.memory_format_opt());
+}
+
+Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return in_format(to(options, non_blocking, copy), format);
+}
+
+Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return in_format(to(device, dtype, non_blocking, copy), format);
+}
+
+Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return in_format(to(dtype, non_blocking, copy), format);
+}
+
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return in_format(to(other, non_blocking, copy), format);
 }
 
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }

@@ -4,6 +4,7 @@
 
 #include "taeda/autograd/meta.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2::detail {
 
@@ -11,31 +12,12 @@ thread_local Destination* Destination::innermost_ = nullptr;
 
 namespace {
 
-/// The bytes from a tensor's first element to its last.
-struct Extent {
-  int64_t begin, end;
-  explicit Extent(const Tensor& t) {
-    const int64_t item = t.element_size();
-    begin = reinterpret_cast<intptr_t>(t.storage()->address()) + t.storage_offset() * item;
-    end = begin + t.layout().extent() * item;
-  }
-};
-
-/// Whether the addresses of both can be compared: those of one device, or on meta, which has none,
-/// offsets in one storage.
-bool comparable(const Tensor& a, const Tensor& b) {
-  return a.device() == b.device() && (!a.is_meta() || a.is_alias_of(b));
-}
-
-bool meet(const Tensor& a, const Tensor& b) {
-  if (!comparable(a, b)) return false;
-  const Extent x(a), y(b);
-  return x.begin < y.end && y.begin < x.end;
-}
-
-bool same_elements(const Tensor& a, const Tensor& b) {
-  return comparable(a, b) && a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
-         a.strides() == b.strides() && Extent(a).begin == Extent(b).begin;
+/// Whether a kernel that writes `out` may read `in`: from other memory or, if it goes through both
+/// `in_step`, from the very same elements.
+bool may_read(const Tensor& out, const Tensor& in, bool in_step) {
+  const Overlap found = overlap_of(out, in);
+  return found == Overlap::Apart ||
+         (in_step && found == Overlap::Same && out.dtype() == in.dtype());
 }
 
 /// Whether the closure may save `t`. What cannot be found out without an error, like a view's
@@ -55,7 +37,7 @@ DimVector broadcast(ArrayRef<Operand> inputs) {
 }  // namespace
 
 Destination::Destination(const char* op, const Tensor& to, bool recorded)
-    : op_(op), to_(to), outer_(innermost_), recorded_(recorded) {
+    : op_(op), to_(to), outer_(innermost_), recorded_(recorded), same_dtype_(recorded) {
   innermost_ = this;
 }
 
@@ -65,7 +47,7 @@ bool Destination::is_for(const char* name) const {
 }
 
 bool Destination::accepts(ScalarType result) const {
-  return (recorded_ ? result == to_.dtype() : can_cast(result, to_.dtype())) &&
+  return (same_dtype_ ? result == to_.dtype() : can_cast(result, to_.dtype())) &&
          (!to_.is_inference() || InferenceMode::is_enabled()) &&
          !to_.layout().has_internal_overlap() && to_.is_strided();
 }
@@ -87,7 +69,7 @@ Tensor Destination::take(const char* name, ArrayRef<Operand> inputs, ScalarType 
     at_home = at_home || t->device() == d.to_.device();
     if (t->device() != d.to_.device() && !(t->is_cpu() && t->dim() == 0)) return {};
     if (d.recorded_ && !can_be_saved(*t)) return {};
-    if (meet(d.to_, *t) && (d.recorded_ || !same_elements(d.to_, *t))) return {};
+    if (!may_read(d.to_, *t, !d.recorded_)) return {};
   }
   if (!at_home || IntArrayRef(broadcast(inputs)) != d.to_.sizes()) return {};
   return d.take();
@@ -107,7 +89,7 @@ Tensor Destination::take(const char* name, ArrayRef<const Tensor*> inputs, IntAr
   for (const Tensor* t : inputs) {
     if (!t->defined()) continue;
     if (d.recorded_ && !can_be_saved(*t)) return {};
-    if (meet(d.to_, *t) && !(in_step && same_elements(d.to_, *t))) return {};
+    if (!may_read(d.to_, *t, in_step)) return {};
   }
   return d.take();
 }

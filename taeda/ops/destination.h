@@ -23,6 +23,9 @@ class Destination {
   Destination(const Destination&) = delete;
   Destination& operator=(const Destination&) = delete;
 
+  /// Only a result of to's dtype belongs there, none that is cast to it.
+  void take_same_dtype() { same_dtype_ = true; }
+
   /// Whether `result`, which the operation returned, was written where it belongs.
   bool holds(const Tensor& result) const { return taken_.defined() && taken_.is_same(result); }
 
@@ -47,7 +50,7 @@ class Destination {
   const Tensor& to_;
   Tensor taken_;
   Destination* outer_;
-  bool recorded_;
+  bool recorded_, same_dtype_;
 
   static thread_local Destination* innermost_ __attribute__((tls_model("initial-exec")));
 };

@@ -7,6 +7,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/tensor/observer.h"
+#include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
 
@@ -227,6 +228,7 @@ DimVector joined(std::initializer_list<const DimVector*> lists) {
 
 /// The product of two operands in the common space, summed over `sums`, which keep size 1.
 Tensor multiply_and_sum(Tensor left, Tensor right, const DimVector& sums) {
+  if (sums.empty()) return left.mul(right);
   DimVector batch, rows, columns, inner, left_only, right_only;
   for (int64_t d = 0; d < left.dim(); ++d) {
     const bool sum = std::find(sums.begin(), sums.end(), d) != sums.end();
@@ -246,8 +248,12 @@ Tensor multiply_and_sum(Tensor left, Tensor right, const DimVector& sums) {
     else
       columns.push_back(d);
   }
-  if (!left_only.empty()) left = left.sum(left_only, true, left.dtype());
-  if (!right_only.empty()) right = right.sum(right_only, true, right.dtype());
+  if (!left_only.empty()) left = left.sum(left_only, true);
+  if (!right_only.empty()) right = right.sum(right_only, true);
+  if (left.dtype() != right.dtype()) {  // sums of integers have 64 bits
+    const ScalarType both = promote_types(left.dtype(), right.dtype());
+    left = left.to(both), right = right.to(both);
+  }
   const int64_t b = size_product(left, batch), m = size_product(left, rows);
   const int64_t k = size_product(left, inner), n = size_product(right, columns);
   const Tensor a = left.permute(joined({&batch, &rows, &inner, &columns})).reshape({b, m, k});
@@ -287,7 +293,7 @@ Tensor einsum(std::string_view equation_text, TensorList inputs, IntArrayRef pat
     sums[last].push_back(d);
   }
   Tensor result = operands[0];
-  if (!sums[0].empty()) result = result.sum(sums[0], true, result.dtype());
+  if (!sums[0].empty()) result = result.sum(sums[0], true);
   for (size_t i = 1; i < operands.size(); ++i)
     result = multiply_and_sum(result, operands[i], sums[i]);
   for (int64_t d = space.dims - 1; d >= space.output_dims; --d) result = result.squeeze(d);

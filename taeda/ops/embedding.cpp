@@ -37,7 +37,7 @@ Tensor embedding_backward(const Tensor& g, const Tensor& indices, const Lookup& 
   }
   if (sparse) return sparse_gradient(list, each, of);
   Tensor out = g.new_zeros({rows, g.size(-1)}).index_add_(0, list, each);
-  if (padding_idx >= 0) out.select(0, padding_idx).zero_();
+  if (padding_idx >= 0 && rows > 0) out.select(0, padding_idx).zero_();
   return out;
 }
 
@@ -54,7 +54,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
               "'indices' to have one of the following scalar types: Long, Int; but got ",
               to_string(indices.dtype()), " instead (while checking arguments for embedding)");
   const int64_t rows = weight.sizes()[0];
-  TAEDA_CHECK(padding_idx >= -rows && padding_idx < rows,
+  // 0 and -1, which means none, are there where no row is, too.
+  TAEDA_CHECK((padding_idx >= -rows && padding_idx < rows) || padding_idx == 0 || padding_idx == -1,
               "Padding_idx must be within num_embeddings");
   Tensor out;
   {

@@ -1,6 +1,8 @@
 // Indexing along one dimension: whole rows (index_select, index_add, ...) and single elements
 // (gather, scatter, masks).
+#include "taeda/base/warning.h"
 #include "taeda/kernels/index.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
@@ -12,6 +14,7 @@
 #include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/iter.h"
 #include "taeda/tensor/observer.h"
+#include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2 {
 
@@ -246,6 +249,7 @@ Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& valu
       "index_fill_", *this, wants_grad(*this),
       [&](const Tensor& self) { return taeda::index_fill(self, dim, index, value); },
       [&] {
+        detail::warn_of_expansion("index_fill_", *this);
         check_no_overlap(*this, {&index});
         fill_rows(*this, wrap_dim(dim, this->dim()), index, value);
       });
@@ -413,6 +417,9 @@ std::string_view reduction_of(std::string_view reduce) {
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                std::string_view reduce) {
   if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, src, reduce);
+  TAEDA_WARN_ONCE(
+      "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
+      "future PyTorch release. Use torch.scatter_reduce instead for more reduction options.");
   return scatter_reduce(self, dim, index, src, reduction_of(reduce));
 }
 
@@ -563,6 +570,8 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
       [&] {
         check_mask(*this, mask, &value);
+        detail::warn_of_expansion("masked_fill_", *this);
+        check_partial_overlap(*this, mask);
         fill_masked(*this, *this, mask, value);
       });
 }
@@ -573,7 +582,11 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   return in_place(
       "masked_fill_", *this, wants_grad(*this, value),
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
-      [&] { copy_(masked_fill(mask, value)); });
+      [&] {
+        detail::warn_of_expansion("masked_fill_", *this);
+        check_partial_overlap(*this, mask);
+        copy_(masked_fill(mask, value));
+      });
 }
 
 }  // namespace taeda::inline v0_2

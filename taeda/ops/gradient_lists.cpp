@@ -13,7 +13,11 @@ void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter) {
     parameter.mutable_grad() = parameter.grad().coalesce();
   else if (!parameter.grad().layout().is_non_overlapping_and_dense())
     parameter.mutable_grad() = parameter.grad().clone(MemoryFormat::Contiguous);
-  const Tensor grad = parameter.grad().is_sparse() ? parameter.grad()._values() : parameter.grad();
+  add_to_lists(lists,
+               parameter.grad().is_sparse() ? parameter.grad()._values() : parameter.grad());
+}
+
+void add_to_lists(std::vector<ParamList>& lists, const Tensor& grad) {
   auto list = std::find_if(lists.begin(), lists.end(), [&](const ParamList& l) {
     return l.device() == grad.device() && l.dtype() == grad.dtype();
   });

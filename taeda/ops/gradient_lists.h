@@ -14,6 +14,9 @@ namespace taeda::inline v0_2::detail {
 /// a sparse one by a coalesced one, whose values are then in the list.
 void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter);
 
+/// Adds a gradient without gaps to the list of its device and dtype.
+void add_to_lists(std::vector<ParamList>& lists, const Tensor& grad);
+
 /// The norm of order `p` of all elements of all lists together.
 double gradient_norm(const std::vector<ParamList>& lists, double p);
 /// Multiplies gradients whose norm is `norm` so that it is at most `max_norm`; whether it had to.

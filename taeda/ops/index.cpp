@@ -2,7 +2,9 @@
 #include "taeda/ops/index.h"
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/warning.h"
 #include "taeda/kernels/index.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/shape.h"
@@ -49,12 +51,14 @@ int64_t dims_used(const TensorIndex& i) {
 /// Applies a list of indices from left to right.
 class Parser {
  public:
-  Parser(const Tensor& self, ArrayRef<TensorIndex> list) : self_(self) {
+  /// `fills`: masks say where one number goes.
+  explicit Parser(const Tensor& self, ArrayRef<TensorIndex> list, bool fills = false)
+      : self_(self), fills_(fills) {
     out_.view = self;
     int64_t used = 0, ellipses = 0;
     for (const TensorIndex& i : list) {
       used += dims_used(i);
-      ellipses += i.kind() == TensorIndex::Kind::Ellipsis;
+      ellipses += i.kind() == TensorIndex::Kind::Rest;
     }
     TAEDA_CHECK_INDEX(used <= self.dim(), "too many indices for tensor of dimension ", self.dim());
     TAEDA_CHECK_INDEX(ellipses <= 1, "an index can only have a single ellipsis ('...')");
@@ -66,8 +70,8 @@ class Parser {
  private:
   void apply(const TensorIndex& i) {
     switch (i.kind()) {
-      case TensorIndex::Kind::None: out_.view = out_.view.unsqueeze(dim_++); break;
-      case TensorIndex::Kind::Ellipsis:
+      case TensorIndex::Kind::NewAxis: out_.view = out_.view.unsqueeze(dim_++); break;
+      case TensorIndex::Kind::Rest:
         dim_ += left_;
         source_dim_ += left_;
         break;
@@ -97,9 +101,9 @@ class Parser {
   }
   void apply_tensor(const Tensor& t) {
     if (is_mask(t)) return apply_mask(t);
+    if (t.dim() == 0 && is_integral(t.dtype())) return apply_integer(t.item<int64_t>());
     TAEDA_CHECK_INDEX(t.dtype() == kLong || t.dtype() == kInt,
                       "tensors used as indices must be long, int, byte or bool tensors");
-    if (t.dim() == 0) return apply_integer(t.item<int64_t>());
     check_device(t);
     put(t.to(out_.view.device(), kLong));
     ++source_dim_;
@@ -112,6 +116,10 @@ class Parser {
   }
   void apply_mask(const Tensor& mask) {
     if (mask.dim() == 0) return apply_boolean(mask.item<bool>());
+    if (mask.dtype() == kByte && !fills_)
+      TAEDA_WARN(
+          "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
+          "instead.");
     for (int64_t j = 0; j < mask.dim(); ++j)
       TAEDA_CHECK_INDEX(mask.sizes()[j] == out_.view.sizes()[dim_ + j], "The shape of the mask ",
                         mask.sizes(), " at index ", j,
@@ -129,6 +137,7 @@ class Parser {
   }
 
   const Tensor& self_;
+  const bool fills_;
   Selection out_;
   int64_t dim_ = 0;         // next dimension of out_.view
   int64_t source_dim_ = 0;  // next dimension of the tensor indexed
@@ -315,8 +324,16 @@ Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
   return s.view.is_same(self) ? self.view(self.sizes()) : s.view;
 }
 
+namespace {
+void check_not_empty(std::initializer_list<TensorIndex> indices, const char* method) {
+  TAEDA_CHECK_INDEX(indices.size() > 0, "Passing an empty index list to Tensor::", method,
+                    "() is not valid syntax");
+}
+}  // namespace
+
 Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
   if (is_observed()) return observe_method("index", &Tensor::index, *this, indices);
+  check_not_empty(indices, "index");
   return index(ArrayRef<TensorIndex>(indices));
 }
 
@@ -333,7 +350,8 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
       indices[0].kind() == TensorIndex::Kind::Tensor && is_mask(indices[0].tensor()) &&
       indices[0].tensor().sizes() == sizes())
     return masked_fill_(indices[0].tensor().to(kBool), values);
-  const Selection s = Parser(*this, indices).take();
+  const bool fills = !accumulate && values.numel() == 1 && only_masks(indices);
+  const Selection s = Parser(*this, indices, fills).take();
   if (!s.has_tensors()) {
     const Tensor source = without_leading_ones(values, s.view.sizes().size());
     if (accumulate)
@@ -343,8 +361,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
     return const_cast<Tensor&>(*this);
   }
   // One number through masks is masked_fill, which converts it.
-  if (!accumulate && values.numel() == 1 && values.is_cpu() && values.dtype() != dtype() &&
-      only_masks(indices)) {
+  if (fills && values.is_cpu() && values.dtype() != dtype()) {
     TAEDA_CHECK(is_complex() || !values.is_complex(), "value cannot be converted to type ",
                 dtype_name(dtype()), " without overflow");
     return index_put_(indices, values.to(dtype()));
@@ -362,6 +379,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
               "expected all tensors to be on the same device, but "
               "values are on ",
               source.device(), " and self is on ", device(), " (index_put_)");
+  detail::warn_of_expansion(fills ? "masked_fill_" : "index_put_", s.view);
   check_no_overlap(s.view, {&values});
   for (const Tensor& t : s.indices)
     if (t.defined()) check_no_overlap(s.view, {&t});
@@ -374,12 +392,14 @@ Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Ten
   if (is_observed())
     return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, values,
                                    accumulate);
+  check_not_empty(indices, "index_put_");
   return index_put_(ArrayRef<TensorIndex>(indices), values, accumulate);
 }
 
 Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) const {
   if (is_observed())
     return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, value);
+  check_not_empty(indices, "index_put_");
   return index_put_(ArrayRef<TensorIndex>(indices), full({}, value, options()));
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "taeda/base/warning.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
@@ -192,6 +193,7 @@ Tensor complex_matrix_exp(const Tensor& A) {
 
 Tensor matrix_exp(const Tensor& A) {
   if (A.is_complex() && A.dim() >= 2 && A.size(-1) == A.size(-2)) return complex_matrix_exp(A);
+  if (A.dtype() == kHalf || A.dtype() == kBFloat16) return matrix_exp(A.to(kFloat)).to(A.dtype());
   check_square_input("linalg.matrix_exp", A);
   if (A.numel() == 0) return A.clone();
   const AutocastMode::Pause pause;
@@ -235,6 +237,10 @@ namespace taeda::inline v0_2 {
 
 Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim) {
   if (dim) return linalg::cross(self, other, *dim);
+  TAEDA_WARN_ONCE(
+      "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
+      "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree "
+      "with that of linalg.cross in a future release.");
   for (int64_t d = 0; d < self.dim(); ++d)
     if (self.size(d) == 3) return linalg::cross(self, other, d);
   throw Error("no dimension of size 3 in input");

@@ -1,5 +1,6 @@
 #include "taeda/ops/linalg_tensors.h"
 
+#include "taeda/base/warning.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/compare.h"
@@ -181,11 +182,21 @@ std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A,
   if (AutocastMode::is_active())
     return policy::declared<"triangular_solve">(triangular_solve, self, A, upper, transpose,
                                                 unitriangular);
+  TAEDA_WARN_ONCE(
+      "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangular and will be "
+      "removed in a future PyTorch release.\ntorch.linalg.solve_triangular has its arguments "
+      "reversed and does not return a copy of one of the inputs.\nX = torch.triangular_solve(B, "
+      "A).solution\nshould be replaced with\nX = torch.linalg.solve_triangular(A, B).");
   const Tensor a = transpose ? A.transpose(-2, -1) : A;
   return {linalg::solve_triangular(a, self, upper != transpose, true, unitriangular), A.clone()};
 }
 
 Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivots) {
+  TAEDA_WARN_ONCE(
+      "torch.lu_solve is deprecated in favor of torch.linalg.lu_solve and will be removed in a "
+      "future PyTorch release.\nNote that torch.linalg.lu_solve has its arguments reversed.\nX = "
+      "torch.lu_solve(B, LU, pivots)\nshould be replaced with\nX = torch.linalg.lu_solve(LU, "
+      "pivots, B)");
   return linalg::lu_solve(LU_data, LU_pivots, self);
 }
 

@@ -1,12 +1,11 @@
 // The losses that go element by element.
 #include "taeda/ops/loss.h"
 
-#include <atomic>
 #include <cmath>
-#include <iostream>
 #include <numbers>
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/loss.h"
 #include "taeda/ops/activation.h"
@@ -27,17 +26,34 @@ constexpr const char* kUnsafeToAutocast =
     "torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
     "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.";
 
-/// Each prediction would be compared with each target: legal, and hardly ever meant. Said once.
+/// Each prediction would be compared with each target: legal, and hardly ever meant.
 void warn_of_broadcast(const Tensor& input, const Tensor& target) {
   if (!input.defined() || !target.defined() || input.sizes() == target.sizes()) [[likely]]
     return;
-  static std::atomic<bool> said = false;
-  if (said.exchange(true)) return;
-  std::cerr
-      << "Warning: a loss compares predictions of size " << input.sizes()
-      << " with targets of size " << target.sizes()
-      << ": they are broadcast, each against several of the others. If that is not meant, give "
-         "both the same size (unsqueeze, squeeze, view)\n";
+  TAEDA_WARN(
+      "Using a target size (torch.Size(", target.sizes(),
+      ")) that is different to the input size (torch.Size(", input.sizes(),
+      ")). This will likely lead to incorrect results due to broadcasting. Please ensure they "
+      "have the same size.");
+}
+
+/// Whether both have the same sizes but for dimensions of size 1.
+bool has_squeezed(const Tensor& a, const Tensor& b) {
+  const auto squeezed = [](const Tensor& t) {
+    DimVector out;
+    for (const int64_t size : t.sizes())
+      if (size != 1) out.push_back(size);
+    return out;
+  };
+  return squeezed(a) == squeezed(b);
+}
+
+/// The target of [n] for an input of [n, 1], and the other way round.
+Tensor in_sizes_of(const Tensor& input, const Tensor& target) {
+  TAEDA_CHECK_VALUE(has_squeezed(input, target), "Using a target size (", target.sizes(),
+                    ") that is different to the input size (", input.sizes(),
+                    ") is deprecated. Please ensure they have the same size.");
+  return target.reshape(input.sizes());
 }
 
 /// A loss computed by one functor, recorded as one node. `slope(input, target)` is the derivative
@@ -130,9 +146,10 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
     return policy::declared<"binary_cross_entropy">(binary_cross_entropy, input, target, weight,
                                                     reduction);
   }
-  TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Using a target size (", target.sizes(),
-                    ") that is different to the input size (", input.sizes(),
-                    ") is deprecated. Please ensure they have the same size.");
+  if (input.sizes() != target.sizes())
+    return binary_cross_entropy(input, in_sizes_of(input, target), weight, reduction);
+  if (weight.defined() && weight.sizes() != input.sizes() && has_squeezed(weight, input))
+    return binary_cross_entropy(input, target, weight.reshape(input.sizes()), reduction);
   if (detail::can_look_at_values(
           input.device())) {  // on a device this would wait for everything before it
     NoGradGuard guard;

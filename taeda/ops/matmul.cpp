@@ -7,6 +7,7 @@
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/destination.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise.h"
 #include "taeda/ops/sparse_common.h"
 #include "taeda/tensor/iter.h"
@@ -16,28 +17,10 @@ namespace taeda::inline v0_2 {
 
 namespace {
 
-/// The type's name in C++, which is how PyTorch words this family's dtype errors.
-const char* type_name(ScalarType t) {
-  switch (t) {
-    case kByte: return "unsigned char";
-    case kChar: return "signed char";
-    case kShort: return "short";
-    case kInt: return "int";
-    case kLong: return "long";
-    case kHalf: return "c10::Half";
-    case kFloat: return "float";
-    case kDouble: return "double";
-    case kComplexFloat: return "c10::complex<float>";
-    case kComplexDouble: return "c10::complex<double>";
-    case kBool: return "bool";
-    default: return "c10::BFloat16";
-  }
-}
-
 void check_matrix_dtypes(const Tensor& a, const Tensor& b) {
   TAEDA_CHECK(a.dtype() == b.dtype(),
-              "expected m1 and m2 to have the same dtype, but got: ", type_name(a.dtype()),
-              " != ", type_name(b.dtype()));
+              "expected m1 and m2 to have the same dtype, but got: ", detail::type_name(a.dtype()),
+              " != ", detail::type_name(b.dtype()));
 }
 
 void check_dtypes(const Tensor& a, const Tensor& b) {

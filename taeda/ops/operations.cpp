@@ -7,8 +7,8 @@
 namespace taeda::inline v0_2 {
 
 namespace detail {
-/// Lines of fields between tabs, made by tools/ops: F(amily), O(peration), A(rgument). As text,
-/// because a table of pointers would be relocated whenever a program starts.
+/// Lines of fields between tabs, made by tools/ops: F(amily), O(peration) with its arguments. As
+/// text, because a table of pointers would be relocated whenever a program starts.
 extern const char* const operations_text;
 }  // namespace detail
 
@@ -27,6 +27,8 @@ std::vector<std::string_view> split(std::string_view text, char by) {
   return out;
 }
 
+constexpr size_t kFields = 13, kFieldsOfArgument = 5;
+
 Operation read_operation(const std::vector<std::string_view>& f) {
   const auto has = [&](char flag) { return f[5].find(flag) != std::string_view::npos; };
   Operation o;
@@ -37,6 +39,8 @@ Operation read_operation(const std::vector<std::string_view>& f) {
   std::from_chars(f[11].data(), f[11].data() + f[11].size(), position);
   o.receiver = position - 1;
   o.doc = f[12];
+  for (size_t i = kFields; i < f.size(); i += kFieldsOfArgument)
+    o.arguments.push_back({f[i], f[i + 1], f[i + 3], f[i + 2] == "1", f[i + 4] == "1"});
   return o;
 }
 
@@ -46,14 +50,12 @@ Table read_table(std::string_view text) {
     if (line.empty()) continue;
     const std::vector<std::string_view> f = split(line, '\t');
     const char kind = line[0];
-    const size_t wanted = kind == 'F' ? 4 : kind == 'O' ? 13 : 6;
-    TAEDA_INTERNAL_ASSERT(f.size() == wanted);
     if (kind == 'F') {
+      TAEDA_INTERNAL_ASSERT(f.size() == 4);
       out.families.push_back({f[1], f[2], f[3]});
-    } else if (kind == 'O') {
-      out.operations.push_back(read_operation(f));
     } else {
-      out.operations.back().arguments.push_back({f[1], f[2], f[4], f[3] == "1", f[5] == "1"});
+      TAEDA_INTERNAL_ASSERT(f.size() >= kFields && (f.size() - kFields) % kFieldsOfArgument == 0);
+      out.operations.push_back(read_operation(f));
     }
   }
   return out;

@@ -302,7 +302,7 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_u
   if (n == 0) return full(elements.sizes(), invert, elements.options().dtype(kBool));
   if (const Tensor out = isin_table(elements, test_elements, invert); out.defined()) return out;
   const Tensor sorted = std::get<0>(test_elements.reshape({-1}).sort());
-  const Tensor flat = elements.reshape({-1});
+  const Tensor flat = elements.reshape({-1}).contiguous();
   const Tensor place = searchsorted(sorted, flat).clamp_max(n - 1);
   const Tensor found = eq(sorted.index_select(0, place), flat).view(elements.sizes());
   return invert ? logical_not(found) : found;

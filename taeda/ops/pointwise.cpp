@@ -4,6 +4,7 @@
 
 #include "taeda/ops/destination.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2 {
 
@@ -144,6 +145,30 @@ TAEDA_ALWAYS_INLINE void run_in(const detail::PointwiseCall& call, Tensor& out,
   launch(call, out, inputs, common, result);
 }
 
+/// Whether writing `out` may change elements of an input before they are read.
+bool would_change(const Tensor& out, const Operand& in) {
+  const Tensor* t = in.tensor();
+  return t && t->is_alias_of(out) && !t->is_same(out) && overlap_of(out, *t) == Overlap::Open;
+}
+
+bool any_would_change(const Tensor& out, ArrayRef<Operand> inputs) {
+  for (const Operand& in : inputs)
+    if (would_change(out, in)) return true;
+  return false;
+}
+
+[[gnu::noinline, gnu::cold]] void run_with_copies(const detail::PointwiseCall& call, Tensor& out,
+                                                  ArrayRef<Operand> inputs) {
+  const NoGradGuard guard;
+  Tensor copies[Iter::kMaxOperands];
+  SmallVector<Operand, Iter::kMaxOperands> apart;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (would_change(out, inputs[i])) copies[i] = inputs[i].tensor()->clone();
+    apart.push_back(copies[i].defined() ? Operand(copies[i]) : inputs[i]);
+  }
+  detail::run_pointwise(call, out, apart);
+}
+
 [[gnu::noinline]] void run_complex(detail::PointwiseCall call, Tensor& out,
                                    ArrayRef<Operand> inputs, ScalarType common) {
   call.make_complex(call);
@@ -153,6 +178,8 @@ TAEDA_ALWAYS_INLINE void run_in(const detail::PointwiseCall& call, Tensor& out,
 }  // namespace
 
 void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs) {
+  if (out.defined() && any_would_change(out, inputs)) [[unlikely]]
+    return run_with_copies(call, out, inputs);
   // With no inputs the output decides (fill).
   const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
   if (call.make_complex && is_complex(common)) [[unlikely]]

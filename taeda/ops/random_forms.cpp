@@ -5,6 +5,7 @@
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/assign.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/host_numbers.h"
 #include "taeda/ops/pointwise.h"
@@ -170,7 +171,9 @@ Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& l
 
 Tensor& rrelu_with_noise_(const Tensor& self, const Tensor& noise, const Scalar& lower,
                           const Scalar& upper, bool training, GeneratorArg generator) {
-  return self.copy_(rrelu_with_noise(self, noise, lower, upper, training, generator));
+  return detail::assign("rrelu_with_noise_", self, wants_grad(self), [&](const Tensor& x) {
+    return rrelu_with_noise(x, noise, lower, upper, training, generator);
+  });
 }
 
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
@@ -180,7 +183,7 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
 
 Tensor& rrelu_(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
                GeneratorArg generator) {
-  return self.copy_(rrelu(self, lower, upper, training, generator));
+  return rrelu_with_noise_(self, empty_like(self.detach()), lower, upper, training, generator);
 }
 
 }  // namespace taeda::inline v0_2

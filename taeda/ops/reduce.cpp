@@ -53,6 +53,8 @@ void run(const ReduceSlot& slot, const Tensor& out, const Tensor& in, const Redu
 
 Tensor sum_impl(const char* node, const Tensor& self, IntArrayRef dims, bool keepdim,
                 OptionalDtype dtype) {
+  if (is_stored(self.dtype()) && is_integral(self.dtype()))  // the kernel adds them as int64
+    return sum_impl(node, self.to(kLong), dims, keepdim, dtype);
   const Tensor x =
       dtype && is_integral(*dtype, true) && is_integral(self.dtype(), true) && *dtype != kBool
           ? self

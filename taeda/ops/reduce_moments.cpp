@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/warning.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
@@ -34,8 +35,13 @@ void check_var_dtype(const Tensor& self) {
 }
 
 /// The variance, or with `root` the deviation, and the mean.
-Moments moments(bool root, const Tensor& self, const Reduced& r, double correction) {
+Moments moments(const char* name, bool root, const Tensor& self, const Reduced& r,
+                double correction) {
   check_var_dtype(self);
+  if (static_cast<double>(r.count) <= correction) [[unlikely]]
+    TAEDA_WARN(name,
+               "(): degrees of freedom is <= 0. Correction should be strictly less than the "
+               "reduction factor (input numel divided by output numel).");
   Moments m{r.make_output(root ? "std" : "var", self, self.dtype()),
             make_tensor(r.sizes, self.dtype(), self.device())};
   if (m.var.numel() > 0)
@@ -51,15 +57,16 @@ Tensor var_gradient(const Tensor& g, const Tensor& x, const Reduced& r, IntArray
 }
 
 /// The variance or the deviation, recorded.
-Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction,
-                  bool keepdim) {
+Tensor var_or_std(bool root, const Tensor& self, IntArrayRef dims, double correction, bool keepdim,
+                  const char* name = nullptr) {
+  if (!name) name = root ? "std" : "var";
   if (self.is_complex()) {
-    const Tensor sum = var_or_std(false, real(self), dims, correction, keepdim)
-                           .add(var_or_std(false, imag(self), dims, correction, keepdim));
+    const Tensor sum = var_or_std(false, real(self), dims, correction, keepdim, name)
+                           .add(var_or_std(false, imag(self), dims, correction, keepdim, name));
     return root ? sum.sqrt() : sum;
   }
   const Reduced r(self, dims, keepdim);
-  Tensor out = moments(root, self, r, correction).var;
+  Tensor out = moments(name, root, self, r, correction).var;
   if (!wants_grad(self)) return out;
   const DimVector list(dims);
   if (root)
@@ -143,9 +150,10 @@ Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dim
 std::tuple<Tensor, Tensor> with_mean(bool root, const Tensor& self, IntArrayRef dims,
                                      double correction, bool keepdim) {
   check_var_dtype(self);
+  const char* const name = root ? "std_mean" : "var_mean";
   if (wants_grad(self) || self.is_complex())
-    return {var_or_std(root, self, dims, correction, keepdim), self.mean(dims, keepdim)};
-  Moments m = moments(root, self, Reduced(self, dims, keepdim), correction);
+    return {var_or_std(root, self, dims, correction, keepdim, name), self.mean(dims, keepdim)};
+  Moments m = moments(name, root, self, Reduced(self, dims, keepdim), correction);
   return {m.var, m.mean};
 }
 

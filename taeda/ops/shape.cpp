@@ -3,6 +3,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/create_common.h"
@@ -365,6 +366,12 @@ Tensor detail::unfold_backward(const Tensor& g, IntArrayRef sizes, int64_t dim, 
 
 namespace {
 
+/// Says once for each of these functions that a number has no matrices.
+#define TAEDA_WARN_OF_NUMBER(self, name, instead) \
+  if ((self).dim() == 0) TAEDA_WARN_ONCE(name, " is deprecated on 0-D tensors. ", instead)
+constexpr const char* kConjugate = "Consider using x.conj().";
+constexpr const char* kIdentity = "This function is the identity in these cases.";
+
 /// The matrices in the last two dimensions, transposed; a number stays as it is.
 Tensor transposed_matrices(const char* name, const Tensor& self) {
   TAEDA_CHECK(self.dim() != 1, "tensor.", name,
@@ -374,17 +381,34 @@ Tensor transposed_matrices(const char* name, const Tensor& self) {
 
 }  // namespace
 
-Tensor adjoint(const Tensor& self) { return transposed_matrices("adjoint()", self).conj(); }
-Tensor Tensor::mT() const { return transposed_matrices("mT", *this); }
-Tensor Tensor::mH() const { return transposed_matrices("mH", *this).conj(); }
+Tensor adjoint(const Tensor& self) {
+  TAEDA_WARN_OF_NUMBER(self, "adjoint()", kConjugate);
+  return transposed_matrices("adjoint()", self).conj();
+}
+Tensor Tensor::mT() const {
+  TAEDA_WARN_OF_NUMBER(*this, "Tensor.mT", kIdentity);
+  return transposed_matrices("mT", *this);
+}
+Tensor Tensor::mH() const {
+  TAEDA_WARN_OF_NUMBER(*this, "Tensor.mH", kConjugate);
+  return transposed_matrices("mH", *this).conj();
+}
 Tensor Tensor::matrix_H() const {
   TAEDA_CHECK(dim() == 0 || dim() == 2,
               "tensor.H is only supported on matrices (2-D tensors). Got ", dim(), "-D tensor.",
               dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+  TAEDA_WARN_OF_NUMBER(*this, "Tensor.H", kConjugate);
   return t().conj();
 }
 
 Tensor Tensor::numpy_T() const {
+  TAEDA_WARN_OF_NUMBER(*this, "Tensor.T", kIdentity);
+  if (dim() == 1 || dim() > 2)
+    TAEDA_WARN_ONCE(
+        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+        "deprecated and it will throw an error in a future release. Consider `x.mT` to transpose "
+        "batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the "
+        "dimensions of a tensor.");
   DimVector order;
   for (int64_t d = dim() - 1; d >= 0; --d) order.push_back(d);
   return permute(order);
@@ -507,7 +531,8 @@ Tensor real(const Tensor& self) {
 }
 
 Tensor imag(const Tensor& self) {
-  TAEDA_CHECK(self.is_complex(), "imag is not implemented for tensors with non-complex dtypes.");
+  TAEDA_CHECK_AS(TypeError, self.is_complex(),
+                 "imag is not implemented for tensors with non-complex dtypes.");
   return view_as_real(self).select(-1, 1);
 }
 

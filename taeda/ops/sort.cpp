@@ -1,15 +1,20 @@
 #include "taeda/ops/sort.h"
 
+#include <limits>
+
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/sort.h"
+#include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/selection.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/stored.h"
 #include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
@@ -29,11 +34,27 @@ void record_picked(const char* node, const Tensor& values, const Tensor& self, i
 /// A 0-dim tensor orders like a vector of one element.
 Tensor as_vector(const Tensor& t) { return t.dim() == 0 ? t.reshape({1}) : t; }
 
+/// Of unsigned integers that are not computed with: numbers in their order are sorted in their
+/// place.
+Tensor::T2 sort_stored(const Tensor& self, int64_t dim, bool descending) {
+  const ScalarType dtype = self.dtype();
+  TAEDA_CHECK_AS(NotImplementedError, is_integral(dtype), "\"sort\" not implemented for '",
+                 to_string(dtype), "'");
+  const Tensor words = detail::as_words(self);
+  const bool widest = dtype == kUInt64;  // as a signed number, without its first bit
+  const Tensor keys =
+      widest ? words.bitwise_xor(std::numeric_limits<int64_t>::min()) : detail::computable(self);
+  const Tensor order = std::get<1>(keys.sort(dim, descending));
+  const Tensor sorted = self.dim() == 0 ? words.clone() : words.gather(dim, order);
+  return {detail::from_words(sorted, dtype), order};
+}
+
 }  // namespace
 
 Tensor::T2 sort(const Tensor& self, int64_t dim, bool descending) {
   if (is_observed()) return observe_overloaded<Tensor::T2>("sort", sort, self, dim, descending);
   TAEDA_CHECK(!self.is_complex(), "Sort currently does not support complex dtypes on CPU");
+  if (is_stored(self.dtype())) return sort_stored(self, dim, descending);
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor values = empty(self.sizes(), self.options()),
          indices = empty(self.sizes(), self.options().dtype(kLong));
@@ -276,6 +297,15 @@ bool on_the_right(bool right, std::optional<std::string_view> side) {
   return *side == "right";
 }
 
+void warn_of_copy(const char* what, const Tensor& t) {
+  static constinit WarnOnce said;
+  if (t.is_contiguous() || !said.claim()) return;
+  TAEDA_WARN("torch.searchsorted(): ", what,
+             " tensor is non-contiguous, this will lower the performance due to extra data copy "
+             "when converting non-contiguous tensor to contiguous, please use contiguous ",
+             what, " tensor if possible. This message will only appear once per program.");
+}
+
 Tensor in_order(const Tensor& sequence, const Tensor& sorter) {
   if (!sorter.defined()) return sequence;
   TAEDA_CHECK(sorter.sizes() == sequence.sizes(),
@@ -290,14 +320,23 @@ Tensor in_order(const Tensor& sequence, const Tensor& sorter) {
 
 }  // namespace
 
+namespace {
+
+/// A number that is looked for, which an integer's dtype would cut.
+Tensor number_among(const Scalar& value, const Tensor& sequence) {
+  const bool cut = value.is_floating_point() && is_integral(sequence.dtype(), true);
+  return full({}, value, cut ? sequence.options().dtype(kDouble) : sequence.options());
+}
+
+}  // namespace
+
 Tensor searchsorted(const Tensor& sequence, const Scalar& value, bool out_int32, bool right,
                     std::optional<std::string_view> side, const Tensor& sorter) {
   TAEDA_CHECK(sequence.dim() == 1,
               "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
               "dimension is 1, but we got boundaries tensor dim(",
               sequence.dim(), ") and input value's dim(0) numel(1)");
-  return searchsorted(sequence, full({}, value, sequence.options()), out_int32, right, side,
-                      sorter);
+  return searchsorted(sequence, number_among(value, sequence), out_int32, right, side, sorter);
 }
 
 Tensor searchsorted(const Tensor& sequence, const Tensor& values, bool out_int32, bool right,
@@ -323,6 +362,8 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& values, bool out_int32
                 "boundaries tensor ",
                 sorted_sequence.sizes(), " and input value tensor ", values.sizes());
   }
+  warn_of_copy("boundary", sorted_sequence);
+  warn_of_copy("input value", values);
   NoGradGuard guard;
   Tensor out = empty(values.sizes(), values.options().dtype(kLong));
   const int64_t n = sorted_sequence.size(-1);
@@ -345,7 +386,7 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, b
 }
 
 Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
-  return bucketize(full({}, self, boundaries.options()), boundaries, out_int32, right);
+  return bucketize(number_among(self, boundaries), boundaries, out_int32, right);
 }
 
 }  // namespace taeda::inline v0_2

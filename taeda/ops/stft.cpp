@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/fft_common.h"
@@ -125,12 +126,24 @@ void check_stft(const StftCall& call) {
 Tensor stft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
             const Tensor& window, bool center, std::string_view pad_mode, bool normalized,
             std::optional<bool> onesided, std::optional<bool> return_complex) {
+  if (!window.defined())
+    TAEDA_WARN_ONCE(
+        "A window was not provided. A rectangular window will be applied, which is known to cause "
+        "spectral leakage. Other windows such as torch.hann_window or torch.hamming_window are "
+        "recommended to reduce spectral leakage. To suppress this warning and use a rectangular "
+        "window, explicitly set `window=torch.ones(n_fft, device=<device>)`.");
   StftCall call =
       stft_call("stft", self, n_fft, hop_length, win_length, window, normalized, onesided);
   const bool from_complex = self.is_complex() || (window.defined() && window.is_complex());
   TAEDA_CHECK(return_complex || from_complex,
               "stft requires the return_complex parameter be given for real inputs, and will "
               "further require that return_complex=True in a future PyTorch release.");
+  if (return_complex == false)
+    TAEDA_WARN_ONCE(
+        "stft with return_complex=False is deprecated. In a future pytorch release, stft will "
+        "return complex tensors for all inputs, and return_complex=False will raise an error.\n"
+        "Note: you can still call torch.view_as_real on the complex output to recover the old "
+        "return format.");
   if (center && (self.dim() == 1 || self.dim() == 2) && n_fft > 0)
     call.self = pad_signal(self, n_fft / 2, pad_mode);
   check_stft(call);

@@ -7,10 +7,10 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/unary.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -26,8 +26,9 @@ double epsilon(ScalarType dtype) {
   }
 }
 
-double root_mean_square(const Tensor& t) {
-  return norm(t).item<double>() / std::sqrt(static_cast<double>(t.numel()));
+/// As a number on the tensor's device: nobody waits for it.
+Tensor root_mean_square(const Tensor& t) {
+  return norm(t).to(kDouble).div(std::sqrt(static_cast<double>(t.numel())));
 }
 
 /// Means of squares along a dimension, which stays.
@@ -35,24 +36,83 @@ Tensor mean_square(const Tensor& t, int64_t dim) {
   return norm(t, 2, {dim}, /*keepdim=*/true).square_().div_(static_cast<double>(t.size(dim)));
 }
 
+enum AdafactorField : size_t { kFLr, kFBeta2Decay, kFEps1, kFEps2, kFD, kFDecay, kFMaximize };
+constexpr double kOfDtype = -1;  // eps1 is the dtype's
+constexpr RuleField kAdafactorFields[] = {
+    rate_field(1e-2, "Learning rate should be >= 0 but is: "),
+    {"beta2_decay", "beta2_decay", -1, -0.8, Range::AtMost0, "beta2_decay should be <= 0 but is: ",
+     "the weight of the step'th squared gradient is step^beta2_decay"},
+    {.name = "eps1",
+     .option = "eps",
+     .part = 0,
+     .fallback = kOfDtype,
+     .meaning = "the least root of a mean square",
+     .none = kOfDtype},
+    {"eps2", "eps", 1, 1e-3, Range::AtLeast0, "epsilon2 should be >= 0 but is: ",
+     "the least size of parameters that steps are in proportion to"},
+    {"d", "d", -1, 1, Range::AtLeast1,
+     "Clipping threshold d should be >= 1 but is: ", "the largest root mean square of an update"},
+    {"weight_decay", "weight_decay", -1, 0, Range::AtLeast0,
+     "weight_decay should be >= 0 but is: "},
+    flag_field("maximize")};
+
+/// Those of a parameter with two dimensions or more: its sizes with 1 for the `reduced` last one.
+template <size_t reduced>
+std::optional<DimVector> factor_sizes(IntArrayRef param) {
+  if (param.size() < 2) return std::nullopt;
+  DimVector sizes(param);
+  sizes[sizes.size() - reduced] = 1;
+  return sizes;
+}
+constexpr RuleState kAdafactorStates[] = {
+    {"row_var", 0, nullptr, nullptr, factor_sizes<1>},
+    {"col_var", 1, nullptr, nullptr, factor_sizes<2>},
+    {"variance", 2, nullptr, nullptr, [](IntArrayRef param) -> std::optional<DimVector> {
+       if (param.size() > 1) return std::nullopt;
+       return DimVector(param);
+     }}};
+
+void adafactor_update(const double* v, StepTensors& t) {
+  const double least = v[kFEps1] == kOfDtype ? epsilon(t.param.dtype()) : v[kFEps1];
+  const double weight = std::pow(t.step, v[kFBeta2Decay]);
+  const Tensor rate = root_mean_square(t.param).clamp_min_(v[kFEps2]).mul_(
+      std::min(v[kFLr], 1 / std::sqrt(t.step)));
+  const Tensor grad = v[kFMaximize] != 0 ? t.grad.neg() : t.grad;
+  if (v[kFDecay] != 0) t.param.mul_(1 - v[kFLr] * v[kFDecay]);
+  Tensor square;
+  if (grad.dim() > 1) {
+    Tensor &rows = t.states[0], &columns = t.states[1];
+    rows.lerp_(mean_square(grad, -1), weight);
+    columns.lerp_(mean_square(grad, -2), weight);
+    square = matmul(rows, columns).div_(rows.mean(-2, /*keepdim=*/true).clamp_min_(least));
+  } else {
+    square = t.states[2].lerp_(grad * grad, weight).clone();
+  }
+  const Tensor change = square.clamp_min_(least * least).rsqrt_().mul_(grad);
+  const Tensor excess = root_mean_square(change).div_(v[kFD]).clamp_min_(1);
+  t.param.sub_(change.mul_(rate / excess));
+}
+
 }  // namespace
 
+constinit const Rule adafactor_rule = {.name = "Adafactor",
+                                       .fields = kAdafactorFields,
+                                       .states = kAdafactorStates,
+                                       .complex = false,
+                                       .update = adafactor_update};
+
 void AdafactorOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Learning rate should be >= 0 but is: ", lr_);
-  TAEDA_CHECK_VALUE(beta2_decay_ <= 0, "beta2_decay should be <= 0 but is: ", beta2_decay_);
-  const auto& [eps1, eps2] = eps_;
+  const std::optional<double>& eps1 = std::get<0>(eps_);
   TAEDA_CHECK_VALUE(!eps1 || *eps1 >= 0, "epsilon1 should be >= 0 but is: ", *eps1);
-  TAEDA_CHECK_VALUE(eps2 >= 0, "epsilon2 should be >= 0 but is: ", eps2);
-  TAEDA_CHECK_VALUE(d_ >= 1, "Clipping threshold d should be >= 1 but is: ", d_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "weight_decay should be >= 0 but is: ", weight_decay_);
+  check_values(adafactor_rule, *this);
 }
 
 void AdafactorOptions::visit(const NumberVisitor& f) {
   auto& [eps1, eps2] = eps_;
   lr_ = f("lr", lr_);
   beta2_decay_ = f("beta2_decay", beta2_decay_);
-  const double least = f("eps1", eps1.value_or(-1));  // -1: the dtype's
-  eps1 = least == -1 ? std::nullopt : std::optional(least);
+  const double least = f("eps1", eps1.value_or(kOfDtype));
+  eps1 = least == kOfDtype ? std::nullopt : std::optional(least);
   eps2 = f("eps2", eps2);
   d_ = f("d", d_);
   weight_decay_ = f("weight_decay", weight_decay_);
@@ -60,38 +120,15 @@ void AdafactorOptions::visit(const NumberVisitor& f) {
 }
 
 std::optional<DimVector> Adafactor::state_sizes(size_t k, const Tensor& param) const {
-  DimVector sizes(param.sizes());
-  const bool factored = sizes.size() > 1;
-  if (factored == (k == 2)) return std::nullopt;
-  if (factored) sizes[sizes.size() - (k == 0 ? 1 : 2)] = 1;
-  return sizes;
+  return kAdafactorStates[k].sizes(param.sizes());
 }
 
-Tensor Adafactor::make_state(const OptimizerOptions&, size_t k, const Tensor& param) const {
-  return zeros(*state_sizes(k, param), param.options());
+Tensor Adafactor::make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const {
+  return first_state_of(adafactor_rule, options, k, param);
 }
 
 void Adafactor::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const AdafactorOptions&>(options);
-  const auto& [eps1, eps2] = o.eps();
-  const double least = eps1.value_or(epsilon(u.param.dtype()));
-  const auto step = static_cast<double>(u.state.step);
-  const double weight = std::pow(step, o.beta2_decay());
-  const double rate =
-      std::max(eps2, root_mean_square(u.param)) * std::min(o.lr(), 1 / std::sqrt(step));
-  const Tensor grad = o.maximize() ? u.grad.neg() : u.grad;
-  if (o.weight_decay() != 0) u.param.mul_(1 - o.lr() * o.weight_decay());
-  Tensor square;
-  if (grad.dim() > 1) {
-    Tensor &rows = u.state.tensors[0], &columns = u.state.tensors[1];
-    rows.lerp_(mean_square(grad, -1), weight);
-    columns.lerp_(mean_square(grad, -2), weight);
-    square = matmul(rows, columns).div_(rows.mean(-2, /*keepdim=*/true).clamp_min_(least));
-  } else {
-    square = u.state.tensors[2].lerp_(grad * grad, weight).clone();
-  }
-  const Tensor change = square.clamp_min_(least * least).rsqrt_().mul_(grad);
-  u.param.add_(change, -rate / std::max(1.0, root_mean_square(change) / o.d()));
+  take_step(adafactor_rule, options, u);
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

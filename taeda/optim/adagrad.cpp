@@ -4,17 +4,57 @@
 #include "taeda/kernels/optim.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/unary.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
-void AdagradOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  TAEDA_CHECK_VALUE(lr_decay_ >= 0, "Invalid lr_decay value: ", lr_decay_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-  TAEDA_CHECK_VALUE(initial_accumulator_value_ >= 0,
-                    "Invalid initial_accumulator_value value: ", initial_accumulator_value_);
-  TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
+namespace {
+
+enum AdagradField : size_t { kHLr, kHLrDecay, kHDecay, kHStart, kHEps, kHMaximize };
+constexpr RuleField kAdagradFields[] = {
+    rate_field(1e-2),
+    {"lr_decay", "lr_decay", -1, 0, Range::AtLeast0, "Invalid lr_decay value: "},
+    decay_field(),
+    {"initial_accumulator_value", "initial_accumulator_value", -1, 0, Range::AtLeast0,
+     "Invalid initial_accumulator_value value: ", "what sums begin with"},
+    eps_field(1e-10),
+    flag_field("maximize")};
+constexpr RuleState kAdagradStates[] = {
+    {"sum", 0, nullptr, [](const double* v) { return v[kHStart]; }}};
+
+StepNumbers adagrad_numbers(const double* v, double step, bool) {
+  return {v[kHLr] / (1 + (step - 1) * v[kHLrDecay]), 0};
 }
+
+void adagrad_rows(const double* v, StepTensors& t) {
+  const double rate = adagrad_numbers(v, t.step, false).a;
+  const Tensor grad = v[kHMaximize] != 0 ? t.grad.neg() : t.grad;
+  t.states[0].add_(grad.square());
+  t.param.add_(grad.div(t.states[0].sqrt().add_(v[kHEps])), -rate);
+}
+
+void launch_adagrad(const double* v, const ParamList& list) {
+  adagrad_slot(list.device().type(), list, {v[kHEps], v[kHDecay], v[kHLrDecay]});
+}
+
+}  // namespace
+
+constinit const Rule adagrad_rule = {
+    .name = "Adagrad",
+    .fields = kAdagradFields,
+    .states = kAdagradStates,
+    .own_numbers = adagrad_numbers,
+    .launch = launch_adagrad,
+    .negated = [](const double* v) { return v[kHMaximize] != 0; },
+    .rows = adagrad_rows,
+    .sparse_as_dense =
+        [](const double* v) {
+          TAEDA_CHECK(v[kHDecay] == 0,
+                      "weight_decay option is not compatible with sparse gradients");
+          return false;
+        }};
+
+void AdagradOptions::check() const { check_values(adagrad_rule, *this); }
 
 void AdagradOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -26,10 +66,8 @@ void AdagradOptions::visit(const NumberVisitor& f) {
 
 bool Adagrad::wants_state(const OptimizerOptions&, size_t) const { return true; }
 
-Tensor Adagrad::make_state(const OptimizerOptions& options, size_t, const Tensor& param) const {
-  Tensor sum = empty_for(param);
-  sum.fill_(static_cast<const AdagradOptions&>(options).initial_accumulator_value());
-  return sum;
+Tensor Adagrad::make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const {
+  return first_state_of(adagrad_rule, options, k, param);
 }
 
 StepNumbers Adagrad::numbers(const OptimizerOptions& options, int64_t step, bool) {
@@ -44,10 +82,7 @@ Adagrad::SparseGradients Adagrad::sparse_gradients(const OptimizerOptions& optio
 }
 
 void Adagrad::update_rows(const OptimizerOptions& options, Rows& rows) const {
-  const auto& o = static_cast<const AdagradOptions&>(options);
-  const double lr = o.lr() / (1 + static_cast<double>(rows.step - 1) * o.lr_decay());
-  rows.states[0].add_(rows.grad.square());
-  rows.param.add_(rows.grad.div(rows.states[0].sqrt().add_(o.eps())), -lr);
+  take_rows(adagrad_rule, options, rows);
 }
 
 void Adagrad::launch(const OptimizerOptions& options, const ParamList& list) {
@@ -55,4 +90,4 @@ void Adagrad::launch(const OptimizerOptions& options, const ParamList& list) {
   adagrad_slot(list.device().type(), list, {o.eps(), o.weight_decay(), o.lr_decay()});
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -1,19 +1,71 @@
 #include "taeda/optim/adam.h"
 
+#include <array>
 #include <cmath>
 
 #include "taeda/kernels/optim.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
+namespace {
+
+enum AdamField : size_t {
+  kLr,
+  kBeta1,
+  kBeta2,
+  kEps,
+  kDecay,
+  kAmsgrad,
+  kMaximize,
+  kDecoupled,
+  kAdamFieldCount
+};
+/// The decay of AdamW is decoupled.
+constexpr std::array<RuleField, kAdamFieldCount> adam_fields(double decay, bool decoupled) {
+  return {rate_field(1e-3),
+          beta_field(0, 0.9),
+          beta_field(1, 0.999),
+          eps_field(1e-8),
+          decay_field(decay),
+          flag_field("amsgrad"),
+          flag_field("maximize"),
+          RuleField{"decoupled_weight_decay", "decoupled_weight_decay", -1, decoupled ? 1.0 : 0.0}};
+}
+constexpr auto kAdamFields = adam_fields(0, false), kAdamWFields = adam_fields(1e-2, true);
+constexpr RuleState kAdamStates[] = {
+    {"exp_avg", 0}, {"exp_avg_sq", 1}, {"max_exp_avg_sq", 2, [](const double* v) {
+                                          return v[kAmsgrad] != 0;
+                                        }}};
+
+StepNumbers adam_numbers(const double* v, double step, bool) {
+  return {v[kLr] / correction(v[kBeta1], step), std::sqrt(correction(v[kBeta2], step))};
+}
+
+void launch_adam(const double* v, const ParamList& list) {
+  adam_slot(list.device().type(), list,
+            {v[kLr], v[kBeta1], v[kBeta2], v[kEps], v[kDecay], v[kDecoupled] != 0, v[kAmsgrad] != 0,
+             v[kMaximize] != 0});
+}
+
+}  // namespace
+
+constinit const Rule adam_rule = {.name = "Adam",
+                                  .fields = kAdamFields,
+                                  .states = kAdamStates,
+                                  .instead = ", please consider SparseAdam instead",
+                                  .own_numbers = adam_numbers,
+                                  .launch = launch_adam};
+constinit const Rule adamw_rule = {.name = "AdamW",
+                                   .fields = kAdamWFields,
+                                   .states = kAdamStates,
+                                   .instead = ", please consider SparseAdam instead",
+                                   .own_numbers = adam_numbers,
+                                   .launch = launch_adam};
+
 template <class Derived>
 void AdamOptionsBase<Derived>::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
-  const auto [beta1, beta2] = betas_;
-  TAEDA_CHECK_VALUE(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
-  TAEDA_CHECK_VALUE(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
+  check_values(adam_rule, *this);
 }
 
 template <class Derived>
@@ -30,7 +82,7 @@ void AdamOptionsBase<Derived>::visit(const NumberVisitor& f) {
 template class AdamOptionsBase<AdamOptions>;
 template class AdamOptionsBase<AdamWOptions>;
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim
 
 namespace taeda::inline v0_2::optim::detail {
 
@@ -59,4 +111,4 @@ void AdamBase<Options, State>::launch(const OptimizerOptions& options, const Par
 template class AdamBase<AdamOptions, AdamParamState>;
 template class AdamBase<AdamWOptions, AdamWParamState>;
 
-}  // namespace taeda::optim::detail
+}  // namespace taeda::inline v0_2::optim::detail

@@ -3,47 +3,92 @@
 #include <algorithm>
 #include <cmath>
 
-#include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
 namespace {
 
-/// The gradient of what is minimised: of the loss, or of its opposite, and of the weight decay.
-template <class Options>
-Tensor loss_gradient(const Options& o, const Tensor& param, const Tensor& grad) {
-  const Tensor g = o.maximize() ? grad.neg() : grad;
-  return o.weight_decay() == 0 ? g : g.add(param, o.weight_decay());
+enum AdamaxField : size_t { kXLr, kXBeta1, kXBeta2, kXEps, kXDecay, kXMaximize };
+constexpr RuleField kAdamaxFields[] = {rate_field(2e-3),     beta_field(0, 0.9),
+                                       beta_field(1, 0.999), eps_field(1e-8),
+                                       decay_field(),        flag_field("maximize")};
+constexpr RuleState kAdamaxStates[] = {{"exp_avg", 0}, {"exp_inf", 1}};
+
+StepValues adamax_formula(const double* v, StepCount& count) {
+  return step_values<AdamaxFormula>({descent(v[kXDecay], v[kXMaximize] != 0), v[kXBeta1],
+                                     1 - v[kXBeta1], v[kXBeta2], v[kXEps],
+                                     v[kXLr] / correction(v[kXBeta1], count.step)});
 }
 
-/// Likewise; a decoupled weight decay shrinks the parameter instead.
-template <class Options>
-Tensor decayed_gradient(const Options& o, Tensor& param, const Tensor& grad) {
-  if (!o.decoupled_weight_decay()) return loss_gradient(o, param, grad);
-  param.mul_(1 - o.lr() * o.weight_decay());
-  return o.maximize() ? grad.neg() : grad;
+enum NAdamField : size_t {
+  kNLr,
+  kNBeta1,
+  kNBeta2,
+  kNEps,
+  kNDecay,
+  kNMomentumDecay,
+  kNDecoupled,
+  kNMaximize
+};
+constexpr RuleField kNAdamFields[] = {
+    rate_field(2e-3),
+    beta_field(0, 0.9),
+    beta_field(1, 0.999),
+    eps_field(1e-8),
+    decay_field(),
+    {"momentum_decay", "momentum_decay", -1, 4e-3, Range::AtLeast0,
+     "Invalid momentum_decay value: ", "how fast the momentum grows"},
+    flag_field("decoupled_weight_decay"),
+    flag_field("maximize")};
+constexpr RuleState kMomentStates[] = {{"exp_avg", 0}, {"exp_avg_sq", 1}};
+constexpr RuleNumber kNAdamNumbers[] = {{"mu_product", [](const double*) { return 1.0; }}};
+
+StepValues nadam_formula(const double* v, StepCount& count) {
+  const auto momentum = [&](double step) {
+    return v[kNBeta1] * (1 - 0.5 * std::pow(0.96, step * v[kNMomentumDecay]));
+  };
+  const double mu = momentum(count.step), next_mu = momentum(count.step + 1);
+  const double product = count.set(0, count.numbers[0] * mu), lr = v[kNLr];
+  return step_values<NAdamFormula>(
+      {descent(lr, v[kNDecay], v[kNDecoupled] != 0, v[kNMaximize] != 0), v[kNBeta1], 1 - v[kNBeta1],
+       v[kNBeta2], 1 - v[kNBeta2], v[kNEps], std::sqrt(correction(v[kNBeta2], count.step)),
+       lr * (1 - mu) / (1 - product), lr * next_mu / (1 - product * next_mu)});
 }
 
-/// 1 - beta^step.
-double correction(double beta, int64_t step) {
-  return 1 - std::pow(beta, static_cast<double>(step));
+enum RAdamField : size_t { kRLr, kRBeta1, kRBeta2, kREps, kRDecay, kRDecoupled, kRMaximize };
+constexpr RuleField kRAdamFields[] = {rate_field(1e-3),      beta_field(0, 0.9),
+                                      beta_field(1, 0.999),  eps_field(1e-8),
+                                      decay_field(),         flag_field("decoupled_weight_decay"),
+                                      flag_field("maximize")};
+
+StepValues radam_formula(const double* v, StepCount& count) {
+  const double beta2 = v[kRBeta2], step = count.step, correction2 = correction(beta2, step);
+  const double end = 2 / (1 - beta2) - 1;
+  const double rho = end - 2 * step * std::pow(beta2, step) / correction2;
+  const double rectified =
+      rho > 5 ? std::sqrt((rho - 4) * (rho - 2) * end / ((end - 4) * (end - 2) * rho)) *
+                    std::sqrt(correction2)
+              : 0;
+  return step_values<RAdamFormula>(
+      {descent(v[kRLr], v[kRDecay], v[kRDecoupled] != 0, v[kRMaximize] != 0), v[kRBeta1],
+       1 - v[kRBeta1], beta2, 1 - beta2, v[kREps], v[kRLr] / correction(v[kRBeta1], step),
+       rectified});
 }
 
 }  // namespace
 
-void AdamaxOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  const auto [beta1, beta2] = betas_;
-  TAEDA_CHECK_VALUE(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
-  TAEDA_CHECK_VALUE(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
-  TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-}
+constinit const Rule adamax_rule = {
+    .name = "Adamax", .fields = kAdamaxFields, .states = kAdamaxStates, .formula = adamax_formula};
+constinit const Rule nadam_rule = {.name = "NAdam",
+                                   .fields = kNAdamFields,
+                                   .states = kMomentStates,
+                                   .numbers = kNAdamNumbers,
+                                   .formula = nadam_formula};
+constinit const Rule radam_rule = {
+    .name = "RAdam", .fields = kRAdamFields, .states = kMomentStates, .formula = radam_formula};
+
+void AdamaxOptions::check() const { check_values(adamax_rule, *this); }
 
 void AdamaxOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -55,24 +100,10 @@ void AdamaxOptions::visit(const NumberVisitor& f) {
 }
 
 void Adamax::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const AdamaxOptions&>(options);
-  const auto [beta1, beta2] = o.betas();
-  const Tensor grad = loss_gradient(o, u.param, u.grad);
-  Tensor &mean = u.state.tensors[0], &largest = u.state.tensors[1];
-  mean.mul_(beta1).add_(grad, 1 - beta1);
-  largest = maximum(largest * beta2, grad.abs() + o.eps());
-  u.param.addcdiv_(mean, largest, -o.lr() / correction(beta1, u.state.step));
+  take_step(adamax_rule, options, u);
 }
 
-void NAdamOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  const auto [beta1, beta2] = betas_;
-  TAEDA_CHECK_VALUE(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
-  TAEDA_CHECK_VALUE(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
-  TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-  TAEDA_CHECK_VALUE(momentum_decay_ >= 0, "Invalid momentum_decay value: ", momentum_decay_);
-}
+void NAdamOptions::check() const { check_values(nadam_rule, *this); }
 
 void NAdamOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -86,30 +117,10 @@ void NAdamOptions::visit(const NumberVisitor& f) {
 }
 
 void NAdam::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const NAdamOptions&>(options);
-  const auto [beta1, beta2] = o.betas();
-  const Tensor grad = decayed_gradient(o, u.param, u.grad);
-  const auto momentum = [&, b = beta1](int64_t step) {
-    return b * (1 - 0.5 * std::pow(0.96, static_cast<double>(step) * o.momentum_decay()));
-  };
-  const double mu = momentum(u.state.step), next_mu = momentum(u.state.step + 1);
-  const double product = u.state.numbers[0] *= mu;
-  Tensor &mean = u.state.tensors[0], &square = u.state.tensors[1];
-  mean.mul_(beta1).add_(grad, 1 - beta1);
-  square.mul_(beta2).addcmul_(grad, grad, 1 - beta2);
-  const Tensor root = (square / correction(beta2, u.state.step)).sqrt_().add_(o.eps());
-  u.param.addcdiv_(grad, root, -o.lr() * (1 - mu) / (1 - product));
-  u.param.addcdiv_(mean, root, -o.lr() * next_mu / (1 - product * next_mu));
+  take_step(nadam_rule, options, u);
 }
 
-void RAdamOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  const auto [beta1, beta2] = betas_;
-  TAEDA_CHECK_VALUE(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
-  TAEDA_CHECK_VALUE(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
-  TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-}
+void RAdamOptions::check() const { check_values(radam_rule, *this); }
 
 void RAdamOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -122,24 +133,7 @@ void RAdamOptions::visit(const NumberVisitor& f) {
 }
 
 void RAdam::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const RAdamOptions&>(options);
-  const auto [beta1, beta2] = o.betas();
-  const Tensor grad = decayed_gradient(o, u.param, u.grad);
-  Tensor &mean = u.state.tensors[0], &square = u.state.tensors[1];
-  mean.mul_(beta1).add_(grad, 1 - beta1);
-  square.mul_(beta2).addcmul_(grad, grad, 1 - beta2);
-  const auto step = static_cast<double>(u.state.step);
-  const double rate = o.lr() / correction(beta1, u.state.step);
-  const double correction2 = correction(beta2, u.state.step);
-  const double rho_end = 2 / (1 - beta2) - 1;
-  const double rho = rho_end - 2 * step * std::pow(beta2, step) / correction2;
-  if (rho <= 5) {
-    u.param.add_(mean, -rate);
-    return;
-  }
-  const double rectified = std::sqrt((rho - 4) * (rho - 2) * rho_end /
-                                     ((rho_end - 4) * (rho_end - 2) * rho));
-  u.param.addcdiv_(mean, square.sqrt().add_(o.eps()), -rate * rectified * std::sqrt(correction2));
+  take_step(radam_rule, options, u);
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -4,31 +4,87 @@
 #include <cmath>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
 namespace {
 
-/// The gradient of what is minimised: of the loss, or of its opposite, and of the weight decay.
-template <class Options>
-Tensor descent_gradient(const Options& o, const Tensor& param, const Tensor& grad) {
-  const Tensor g = o.maximize() ? grad.neg() : grad;
-  return o.weight_decay() == 0 ? g : g.add(param, o.weight_decay());
+enum AdadeltaField : size_t { kDLr, kDRho, kDEps, kDDecay, kDMaximize };
+constexpr RuleField kAdadeltaFields[] = {
+    rate_field(1),
+    {"rho", "rho", -1, 0.9, Range::From0To1, "Invalid rho value: ", "what means keep in a step"},
+    eps_field(1e-6),
+    decay_field(),
+    flag_field("maximize")};
+constexpr RuleState kAdadeltaStates[] = {{"square_avg", 0}, {"acc_delta", 1}};
+
+StepValues adadelta_formula(const double* v, StepCount&) {
+  return step_values<AdadeltaFormula>(
+      {descent(v[kDDecay], v[kDMaximize] != 0), v[kDRho], 1 - v[kDRho], v[kDEps], v[kDLr]});
+}
+
+enum RpropField : size_t { kPLr, kPDown, kPUp, kPLeast, kPMost, kPMaximize };
+constexpr RuleField kRpropFields[] = {
+    rate_field(1e-2),
+    {"etaminus", "etas", 0, 0.5, Range::Any, "", "the factor of a step after its sign changed"},
+    {"etaplus", "etas", 1, 1.2, Range::Any, "", "the factor of a step whose sign stayed"},
+    {"step_size_min", "step_sizes", 0, 1e-6, Range::Any, "", "the least step"},
+    {"step_size_max", "step_sizes", 1, 50, Range::Any, "", "the largest step"},
+    flag_field("maximize")};
+constexpr RuleState kRpropStates[] = {
+    {"prev", 0}, {"step_size", 1, nullptr, [](const double* v) { return v[kPLr]; }}};
+
+void check_rprop(const double* v) {
+  TAEDA_CHECK_VALUE(v[kPDown] > 0 && v[kPDown] < 1 && v[kPUp] > 1,
+                    "Invalid eta values: ", v[kPDown], ", ", v[kPUp]);
+}
+
+StepValues rprop_formula(const double* v, StepCount&) {
+  return step_values<RpropFormula>(
+      {descent(0, v[kPMaximize] != 0), v[kPDown], v[kPUp], v[kPLeast], v[kPMost]});
+}
+
+enum AsgdField : size_t { kALr, kALambd, kAAlpha, kAT0, kADecay, kAMaximize };
+constexpr RuleField kAsgdFields[] = {
+    rate_field(1e-2),
+    {"lambd", "lambd", -1, 1e-4, Range::AtLeast0, "Invalid lambd value: ", "decay of parameters"},
+    {"alpha", "alpha", -1, 0.75, Range::AtLeast0,
+     "Invalid alpha value: ", "how fast the rate falls"},
+    {"t0", "t0", -1, 1e6, Range::Number, "Invalid t0 value: ", "the step at which the mean begins"},
+    decay_field(),
+    flag_field("maximize")};
+constexpr RuleState kAsgdStates[] = {{"ax", 0}};
+/// The rate of the next step, and the weight of its result in the mean.
+constexpr RuleNumber kAsgdNumbers[] = {{"eta", [](const double* v) { return v[kALr]; }},
+                                       {"mu", [](const double*) { return 1.0; }}};
+
+StepValues asgd_formula(const double* v, StepCount& count) {
+  const double lr = v[kALr], lambd = v[kALambd], eta = count.numbers[0], mu = count.numbers[1];
+  count.set(0, lr / std::pow(1 + lambd * lr * count.step, v[kAAlpha]));
+  count.set(1, 1 / std::max(1.0, count.step - v[kAT0]));
+  return step_values<AsgdFormula>(
+      {descent(v[kADecay], v[kAMaximize] != 0), 1 - lambd * eta, eta, mu});
 }
 
 }  // namespace
 
-void AdadeltaOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  TAEDA_CHECK_VALUE(rho_ >= 0 && rho_ <= 1, "Invalid rho value: ", rho_);
-  TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-}
+constinit const Rule adadelta_rule = {.name = "Adadelta",
+                                      .fields = kAdadeltaFields,
+                                      .states = kAdadeltaStates,
+                                      .formula = adadelta_formula};
+constinit const Rule rprop_rule = {.name = "Rprop",
+                                   .fields = kRpropFields,
+                                   .states = kRpropStates,
+                                   .check = check_rprop,
+                                   .formula = rprop_formula};
+constinit const Rule asgd_rule = {.name = "ASGD",
+                                  .fields = kAsgdFields,
+                                  .states = kAsgdStates,
+                                  .numbers = kAsgdNumbers,
+                                  .formula = asgd_formula};
+
+void AdadeltaOptions::check() const { check_values(adadelta_rule, *this); }
 
 void AdadeltaOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -39,21 +95,11 @@ void AdadeltaOptions::visit(const NumberVisitor& f) {
 }
 
 void Adadelta::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const AdadeltaOptions&>(options);
-  const Tensor grad = descent_gradient(o, u.param, u.grad);
-  Tensor &square = u.state.tensors[0], &steps = u.state.tensors[1];
-  square.mul_(o.rho()).addcmul_(grad, grad, 1 - o.rho());
-  const Tensor root = (square + o.eps()).sqrt_();
-  const Tensor delta = (steps + o.eps()).sqrt_().div_(root).mul_(grad);
-  steps.mul_(o.rho()).addcmul_(delta, delta, 1 - o.rho());
-  u.param.add_(delta, -o.lr());
+  take_step(adadelta_rule, options, u);
 }
 
 void RpropOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  const auto [shrink, grow] = etas_;
-  TAEDA_CHECK_VALUE(shrink > 0 && shrink < 1 && grow > 1, "Invalid eta values: ", shrink, ", ",
-                    grow);
+  check_values(rprop_rule, *this);
   const auto [least, most] = step_sizes_;
   TAEDA_CHECK_VALUE(least <= most, "Invalid step sizes: ", least, ", ", most);
 }
@@ -68,32 +114,14 @@ void RpropOptions::visit(const NumberVisitor& f) {
 }
 
 Tensor Rprop::make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const {
-  Tensor state = Optimizer::make_state(options, k, param);
-  if (k == 1) state.fill_(options.get_lr());
-  return state;
+  return first_state_of(rprop_rule, options, k, param);
 }
 
 void Rprop::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const RpropOptions&>(options);
-  const auto [shrink, grow] = o.etas();
-  const auto [least, most] = o.step_sizes();
-  const Tensor grad = o.maximize() ? u.grad.neg() : u.grad;
-  Tensor &previous = u.state.tensors[0], &size = u.state.tensors[1];
-  const Tensor agreement = grad * previous;
-  const Tensor turned = agreement.lt(0);
-  size = size * where(turned, shrink, where(agreement.gt(0), grow, ones_like(size)));
-  size.clamp_(least, most);
-  previous = grad.masked_fill(turned, 0);
-  u.param.addcmul_(previous.sign(), size, -1);
+  take_step(rprop_rule, options, u);
 }
 
-void ASGDOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  TAEDA_CHECK_VALUE(!std::isnan(lambd_), "Invalid lambd value: ", lambd_);
-  TAEDA_CHECK_VALUE(!std::isnan(alpha_), "Invalid alpha value: ", alpha_);
-  TAEDA_CHECK_VALUE(!std::isnan(t0_), "Invalid t0 value: ", t0_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-}
+void ASGDOptions::check() const { check_values(asgd_rule, *this); }
 
 void ASGDOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -104,19 +132,6 @@ void ASGDOptions::visit(const NumberVisitor& f) {
   maximize_ = f("maximize", maximize_) != 0;
 }
 
-void ASGD::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const ASGDOptions&>(options);
-  const Tensor grad = descent_gradient(o, u.param, u.grad);
-  double &eta = u.state.numbers[0], &mu = u.state.numbers[1];
-  u.param.mul_(1 - o.lambd() * eta).add_(grad, -eta);
-  Tensor& mean = u.state.tensors[0];
-  if (mu == 1)
-    mean.copy_(u.param);
-  else
-    mean.add_(u.param - mean, mu);
-  const auto step = static_cast<double>(u.state.step);
-  eta = o.lr() / std::pow(1 + o.lambd() * o.lr() * step, o.alpha());
-  mu = 1 / std::max(1.0, step - o.t0());
-}
+void ASGD::update(const OptimizerOptions& options, Update& u) { take_step(asgd_rule, options, u); }
 
 }  // namespace taeda::inline v0_2::optim

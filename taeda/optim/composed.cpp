@@ -1,23 +1,31 @@
 #include "taeda/optim/composed.h"
 
+#include <algorithm>
+
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
 #include "taeda/ops/copy.h"
+#include "taeda/optim/take_step.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::optim {
 
 namespace {
 
-/// What the state or the gradient of a parameter must be.
-void check_like(const char* kind, const std::string& what, size_t group, size_t index,
-                const Tensor& t, IntArrayRef sizes, const Tensor& param) {
-  const auto text = [](const Tensor& like, IntArrayRef shape) {
-    return taeda::detail::concat(to_string(like.dtype()), " ", shape, " on ", like.device());
-  };
-  TAEDA_CHECK(t.sizes() == sizes && t.device() == param.device() && t.dtype() == param.dtype(),
-              kind, ": expected the ", what, " of parameter ", index, " of group ", group,
-              " to be ", text(param, sizes), " like the parameter, but got ", text(t, t.sizes()));
+Lent lent_state(const Rule& rule, size_t group, size_t index, const Tensor& param,
+                const ParamState& state) {
+  Lent lent{.group = group, .index = index, .param = param, .grad = param.grad()};
+  std::copy_n(state.tensors, rule.states.size(), lent.states);
+  lent.count.step = static_cast<double>(state.step);
+  std::copy_n(state.numbers, rule.numbers.size(), lent.count.numbers);
+  lent.new_numbers = state.step == 0;
+  return lent;
+}
+
+void take_back(const Rule& rule, Lent& lent, ParamState& state) {
+  state.step = static_cast<int64_t>(lent.count.step);
+  std::move(lent.states, lent.states + rule.states.size(), state.tensors);
+  std::copy_n(lent.count.numbers, rule.numbers.size(), state.numbers);
 }
 
 }  // namespace
@@ -54,17 +62,34 @@ Tensor ComposedOptimizer::step(LossClosure closure) {
     Tensor param;
     Update update;
   };
-  std::vector<Planned> planned;
+  std::vector<Planned> planned;  // of optimizers of programs, which are `update` alone
+  const Rule* rule = rule_of(defaults());
+  std::optional<RuleStep> of_rule;
+  if (rule) of_rule.emplace(*rule, kind(), /*replaces=*/true);
+  double values[Rule::kMostFields];
   for (size_t g = 0; g < param_groups().size(); ++g) {
-    const OptimizerParamGroup& group = param_groups()[g];
+    OptimizerParamGroup& group = param_groups()[g];
+    if (rule) read_values(*rule, group.options(), values);
     for (size_t i = 0; i < group.params().size(); ++i) {
       const Tensor& p = group.params()[i];
       TAEDA_CHECK(p.defined(), kind(), ": parameter ", i, " of group ", g, " is undefined");
       if (!p.grad().defined() || p.numel() == 0) continue;
-      planned.push_back({p, prepared(g, i)});
-      update(group.options(), planned.back().update);
+      if (rule) {
+        TAEDA_CHECK(captures_under_way() == 0 || !is_current_stream_capturing(p.device()), kind(),
+                    ".step() cannot be captured into a graph");
+        check_gradient_kind(group.options(), p.grad());
+        of_rule->add(values, lent_state(*rule, g, i, p, known_state(p)));
+      } else {
+        planned.push_back({p, prepared(g, i)});
+        update(group.options(), planned.back().update);
+      }
       state_of(p);  // makes room
     }
+  }
+  if (rule) {
+    of_rule->run();
+    for (Lent& l : of_rule->lent())
+      take_back(*rule, l, state_of(param_groups()[l.group].params()[l.index]));
   }
   for (Planned& p : planned) {
     p.param.copy_(p.update.param);
@@ -73,4 +98,4 @@ Tensor ComposedOptimizer::step(LossClosure closure) {
   return loss;
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

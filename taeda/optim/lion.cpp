@@ -1,18 +1,28 @@
 #include "taeda/optim/lion.h"
 
-#include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/unary.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
-void LionOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  const auto [beta1, beta2] = betas_;
-  TAEDA_CHECK_VALUE(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
-  TAEDA_CHECK_VALUE(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
+namespace {
+
+enum LionField : size_t { kLionLr, kLionBeta1, kLionBeta2, kLionDecay, kLionMaximize };
+constexpr RuleField kLionFields[] = {rate_field(1e-4), beta_field(0, 0.9), beta_field(1, 0.99),
+                                     decay_field(), flag_field("maximize")};
+constexpr RuleState kLionStates[] = {{"exp_avg", 0}};
+
+StepValues lion_formula(const double* v, StepCount&) {
+  return step_values<LionFormula>({descent(v[kLionLr], v[kLionDecay], true, v[kLionMaximize] != 0),
+                                   v[kLionBeta1], 1 - v[kLionBeta1], v[kLionBeta2],
+                                   1 - v[kLionBeta2], v[kLionLr]});
 }
+
+}  // namespace
+
+constinit const Rule lion_rule = {
+    .name = "Lion", .fields = kLionFields, .states = kLionStates, .formula = lion_formula};
+
+void LionOptions::check() const { check_values(lion_rule, *this); }
 
 void LionOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -22,14 +32,6 @@ void LionOptions::visit(const NumberVisitor& f) {
   maximize_ = f("maximize", maximize_) != 0;
 }
 
-void Lion::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const LionOptions&>(options);
-  const auto [beta1, beta2] = o.betas();
-  const Tensor grad = o.maximize() ? u.grad.neg() : u.grad;
-  Tensor& mean = u.state.tensors[0];
-  u.param.mul_(1 - o.lr() * o.weight_decay());
-  u.param.add_((mean * beta1).add_(grad, 1 - beta1).sign_(), -o.lr());
-  mean.mul_(beta2).add_(grad, 1 - beta2);
-}
+void Lion::update(const OptimizerOptions& options, Update& u) { take_step(lion_rule, options, u); }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

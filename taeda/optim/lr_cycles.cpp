@@ -1,10 +1,10 @@
 #include "taeda/optim/lr_cycles.h"
 
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/optim/rates.h"
 #include "taeda/optim/scheduler_checks.h"
 
 namespace taeda::inline v0_2::optim {
@@ -31,8 +31,8 @@ ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters)
 }
 
 double ConstantLR::rate(size_t, double, double current, int64_t epoch) {
-  if (epoch == 0) return current * factor_;
-  return epoch == total_ ? current * (1 / factor_) : current;
+  return current *
+         rates::constant_change(static_cast<double>(epoch), factor_, static_cast<double>(total_));
 }
 
 PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power)
@@ -43,11 +43,8 @@ PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double pow
 }
 
 double PolynomialLR::rate(size_t, double, double current, int64_t epoch) {
-  if (epoch == 0 || epoch > total_) return current;
-  const auto left = [&](int64_t e) {
-    return 1 - static_cast<double>(e) / static_cast<double>(total_);
-  };
-  return current * std::pow(left(epoch) / left(epoch - 1), power_);
+  return current *
+         rates::polynomial_change(static_cast<double>(epoch), static_cast<double>(total_), power_);
 }
 
 MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, Function f)
@@ -82,8 +79,8 @@ CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, i
 double CosineAnnealingWarmRestarts::rate(size_t, double base, double, int64_t epoch) {
   int64_t length = t_0_, at = t_mult_ == 1 ? epoch % t_0_ : epoch;
   for (; at >= length; length *= t_mult_) at -= length;
-  const double part = static_cast<double>(at) / static_cast<double>(length);
-  return eta_min_ + (base - eta_min_) * (1 + std::cos(std::numbers::pi * part)) / 2;
+  return eta_min_ +
+         (base - eta_min_) * rates::cosine(static_cast<double>(at), static_cast<double>(length));
 }
 
 CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options)
@@ -113,11 +110,9 @@ CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options)
 /// How high the rate stands between both at this step: 1 is the maximal rate.
 double CyclicLR::height(int64_t step) const {
   const auto up = static_cast<double>(options_.step_size_up());
-  const double total =
-      up + static_cast<double>(options_.step_size_down().value_or(options_.step_size_up()));
-  const double cycle = std::floor(1 + static_cast<double>(step) / total);
-  const double x = 1 + static_cast<double>(step) / total - cycle, top = up / total;
-  const double slope = x <= top ? x / top : (x - 1) / (top - 1);
+  const auto down =
+      static_cast<double>(options_.step_size_down().value_or(options_.step_size_up()));
+  const auto [cycle, slope] = rates::cycle(static_cast<double>(step), up, down);
   switch (options_.mode()) {
     case CyclicLROptions::triangular: return slope;
     case CyclicLROptions::triangular2: return slope / std::exp2(cycle - 1);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
+#include "taeda/optim/rates.h"
 #include "taeda/optim/scheduler_checks.h"
 
 namespace taeda::inline v0_2::optim {
@@ -14,7 +14,6 @@ namespace taeda::inline v0_2::optim {
 namespace {
 
 using detail::for_group;
-using std::numbers::pi;
 
 std::vector<double> rates_of(const Optimizer& optimizer) {
   std::vector<double> out;
@@ -190,13 +189,10 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double
 
 double CosineAnnealingLR::rate(size_t, double base, double current, int64_t epoch) {
   if (epoch == 0) return current;
-  // The quotient below is 0 / 0 right after the minimum.
-  if ((epoch - 1 - t_max_) % (2 * t_max_) == 0)
-    return current + (base - eta_min_) * (1 - std::cos(pi / static_cast<double>(t_max_))) / 2;
-  const auto height = [&](int64_t e) {
-    return 1 + std::cos(pi * static_cast<double>(e) / static_cast<double>(t_max_));
-  };
-  return height(epoch) / height(epoch - 1) * (current - eta_min_) + eta_min_;
+  const auto total = static_cast<double>(t_max_);
+  if ((epoch - 1 - t_max_) % (2 * t_max_) == 0)  // right after the minimum
+    return current + (base - eta_min_) * rates::cosine_rise(total);
+  return rates::cosine_change(static_cast<double>(epoch), total) * (current - eta_min_) + eta_min_;
 }
 
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
@@ -213,11 +209,8 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
 }
 
 double LinearLR::rate(size_t, double, double current, int64_t epoch) {
-  if (epoch == 0) return current * start_;
-  if (epoch > total_) return current;
-  const double rise = end_ - start_;
-  return current * (1 + rise / (static_cast<double>(total_) * start_ +
-                                static_cast<double>(epoch - 1) * rise));
+  return current * rates::linear_change(static_cast<double>(epoch), start_, end_,
+                                        static_cast<double>(total_));
 }
 
 LambdaLR::LambdaLR(Optimizer& optimizer, Function f)
@@ -271,8 +264,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
 }
 
 double OneCycleLR::anneal(double start, double end, double part) const {
-  if (!options_.cosine()) return (end - start) * part + start;
-  return end + (start - end) / 2 * (std::cos(pi * part) + 1);
+  return rates::annealed(start, end, part, options_.cosine());
 }
 
 std::vector<OneCycleLR::Phase> OneCycleLR::phases(double max_lr) const {

@@ -9,12 +9,83 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
 namespace {
 
 constexpr std::array kAdjustments = {"original", "match_rms_adamw", "spectral_unclamped"};
+
+enum MuonField : size_t {
+  kMLr,
+  kMDecay,
+  kMMomentum,
+  kMNesterov,
+  kMA,
+  kMB,
+  kMC,
+  kMEps,
+  kMSteps,
+  kMAdjustment
+};
+constexpr RuleField kMuonFields[] = {
+    rate_field(1e-3, "Learning rate should be >= 0 but is: "),
+    {"weight_decay", "weight_decay", -1, 0.1, Range::AtLeast0,
+     "weight decay should be >= 0 but is: "},
+    {"momentum", "momentum", -1, 0.95, Range::AtLeast0, "momentum should be >= 0 but is: "},
+    {"nesterov", "nesterov", -1, 1},
+    {"ns_coefficients.0", "ns_coefficients", 0, 3.4445},
+    {"ns_coefficients.1", "ns_coefficients", 1, -4.775},
+    {"ns_coefficients.2", "ns_coefficients", 2, 2.0315},
+    {"eps", "eps", -1, 1e-7},
+    {"ns_steps", "ns_steps", -1, 5},
+    {.name = "adjust_lr_fn",
+     .option = "adjust_lr_fn",
+     .part = -1,
+     .fallback = 0,
+     .words = kAdjustments}};
+constexpr RuleState kMuonStates[] = {{"momentum_buffer", 0}};
+
+void check_steps(double steps) {
+  TAEDA_CHECK_VALUE(steps >= 0 && steps < 100,
+                    "Number of steps must be less than 100 for computational efficiency, got ",
+                    steps);
+}
+
+/// The rate for a matrix of this shape.
+double adjusted_rate(const double* v, IntArrayRef shape) {
+  const auto rows = static_cast<double>(shape[0]), columns = static_cast<double>(shape[1]);
+  switch (static_cast<int>(v[kMAdjustment])) {
+    case 1: return v[kMLr] * 0.2 * std::sqrt(std::max(rows, columns));
+    case 2: return v[kMLr] * std::sqrt(rows / columns);
+    default: return v[kMLr] * std::sqrt(std::max(1.0, rows / columns));
+  }
+}
+
+/// U V^T, about, of a matrix U S V^T: Newton and Schulz' iteration of a quintic polynomial.
+Tensor orthogonalized(const double* v, const Tensor& matrix) {
+  const bool tall = matrix.size(0) > matrix.size(1);
+  Tensor x = (tall ? matrix.t() : matrix).to(kBFloat16);
+  x = x / norm(x).clamp_min(v[kMEps]);
+  for (double i = 0; i < v[kMSteps]; ++i) {
+    const Tensor gram = matmul(x, x.t());
+    x = addmm(x, addmm(gram, gram, gram, v[kMB], v[kMC]), x, v[kMA]);
+  }
+  return tall ? x.t() : x;
+}
+
+void muon_update(const double* v, StepTensors& t) {
+  check_steps(v[kMSteps]);
+  TAEDA_CHECK_VALUE(t.grad.dim() == 2, "Muon.step(): a gradient must be a matrix, got shape ",
+                    t.grad.sizes());
+  Tensor& momentum = t.states[0];
+  momentum.lerp_(t.grad, 1 - v[kMMomentum]);
+  const Tensor change =
+      orthogonalized(v, v[kMNesterov] != 0 ? lerp(t.grad, momentum, v[kMMomentum]) : momentum);
+  t.param.mul_(1 - v[kMLr] * v[kMDecay]);
+  t.param.add_(change.to(t.param.dtype()), -adjusted_rate(v, t.param.sizes()));
+}
 
 /// The place of a name among kAdjustments; their number for another name.
 size_t adjustment(const MuonOptions& o) {
@@ -23,44 +94,24 @@ size_t adjustment(const MuonOptions& o) {
                              kAdjustments.begin());
 }
 
-/// The rate for a matrix of this shape.
-double adjusted_rate(const MuonOptions& o, IntArrayRef shape) {
-  const auto rows = static_cast<double>(shape[0]), columns = static_cast<double>(shape[1]);
-  switch (adjustment(o)) {
-    case 1: return o.lr() * 0.2 * std::sqrt(std::max(rows, columns));
-    case 2: return o.lr() * std::sqrt(rows / columns);
-    default: return o.lr() * std::sqrt(std::max(1.0, rows / columns));
-  }
-}
-
-/// U V^T, about, of a matrix U S V^T: Newton and Schulz' iteration of a quintic polynomial.
-Tensor orthogonalized(const MuonOptions& o, const Tensor& matrix) {
-  const auto [a, b, c] = o.ns_coefficients();
-  const bool tall = matrix.size(0) > matrix.size(1);
-  Tensor x = (tall ? matrix.t() : matrix).to(kBFloat16);
-  x = x / norm(x).clamp_min(o.eps());
-  for (int64_t i = 0; i < o.ns_steps(); ++i) {
-    const Tensor gram = matmul(x, x.t());
-    x = addmm(x, addmm(gram, gram, gram, b, c), x, a);
-  }
-  return tall ? x.t() : x;
-}
-
 }  // namespace
 
+constinit const Rule muon_rule = {.name = "Muon",
+                                  .fields = kMuonFields,
+                                  .states = kMuonStates,
+                                  .counts = false,
+                                  .complex = false,
+                                  .update = muon_update};
+
 void MuonOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Learning rate should be >= 0 but is: ", lr_);
-  TAEDA_CHECK_VALUE(momentum_ >= 0, "momentum should be >= 0 but is: ", momentum_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "weight decay should be >= 0 but is: ", weight_decay_);
+  TAEDA_CHECK_VALUE(adjustment(*this) < kAdjustments.size(), "Adjust learning rate function ",
+                    *adjust_lr_fn_, " is not supported");
+  check_values(muon_rule, *this);
   TAEDA_CHECK_VALUE(eps_ >= 0, "eps should be >= 0 but is: ", eps_);
   const auto [a, b, c] = ns_coefficients_;
   TAEDA_CHECK_VALUE(!std::isnan(a + b + c), "ns_coefficients should be numbers but are: ", a, ", ",
                     b, ", ", c);
-  TAEDA_CHECK_VALUE(ns_steps_ >= 0 && ns_steps_ < 100,
-                    "Number of steps must be less than 100 for computational efficiency, got ",
-                    ns_steps_);
-  TAEDA_CHECK_VALUE(adjustment(*this) < kAdjustments.size(), "Adjust learning rate function ",
-                    *adjust_lr_fn_, " is not supported");
+  check_steps(static_cast<double>(ns_steps_));
 }
 
 void MuonOptions::visit(const NumberVisitor& f) {
@@ -87,16 +138,6 @@ Muon::Muon(std::vector<OptimizerParamGroup> groups, MuonOptions defaults)
         "Muon only supports 2D parameters whereas we found a parameter with size: ", p.sizes());
 }
 
-void Muon::update(const OptimizerOptions& options, Update& u) {
-  const auto& o = static_cast<const MuonOptions&>(options);
-  TAEDA_CHECK_VALUE(u.grad.dim() == 2, "Muon.step(): a gradient must be a matrix, got shape ",
-                    u.grad.sizes());
-  Tensor& momentum = u.state.tensors[0];
-  momentum.lerp_(u.grad, 1 - o.momentum());
-  const Tensor change =
-      orthogonalized(o, o.nesterov() ? lerp(u.grad, momentum, o.momentum()) : momentum);
-  u.param.mul_(1 - o.lr() * o.weight_decay());
-  u.param.add_(change.to(u.param.dtype()), -adjusted_rate(o, u.param.sizes()));
-}
+void Muon::update(const OptimizerOptions& options, Update& u) { take_step(muon_rule, options, u); }
 
 }  // namespace taeda::inline v0_2::optim

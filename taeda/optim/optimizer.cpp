@@ -102,18 +102,25 @@ bool OptimizerOptions::is_named(std::string_view number) const {
   return false;
 }
 
+namespace {
+std::vector<double> numbers_of(const OptimizerOptions& options) {
+  std::vector<double> out;
+  options.clone()->visit([&](const char*, double value) {
+    out.push_back(value);
+    return value;
+  });
+  return out;
+}
+}  // namespace
+
+bool operator==(const OptimizerOptions& a, const OptimizerOptions& b) {
+  return typeid(a) == typeid(b) && numbers_of(a) == numbers_of(b);
+}
+
 void OptimizerOptions::inherit(const OptimizerOptions& defaults) {
   const std::unique_ptr<OptimizerOptions> own = all_named_ ? nullptr : stock();
   all_named_ = true;
   if (!own) return;
-  const auto numbers_of = [](const OptimizerOptions& options) {
-    std::vector<double> out;
-    options.clone()->visit([&](const char*, double value) {
-      out.push_back(value);
-      return value;
-    });
-    return out;
-  };
   const std::vector<double> before = numbers_of(*own), given = numbers_of(defaults);
   size_t i = 0;
   visit([&](const char* name, double value) {
@@ -124,6 +131,10 @@ void OptimizerOptions::inherit(const OptimizerOptions& defaults) {
 
 double OptimizerOptions::get_lr() const {
   throw Error("get_lr: these options of an optimizer have no learning rate");
+}
+
+void OptimizerOptions::check_lr(double lr) {
+  TAEDA_CHECK_VALUE(!std::isnan(lr), "Invalid learning rate: ", lr);
 }
 
 void OptimizerOptions::set_lr(double) {

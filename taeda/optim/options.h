@@ -37,7 +37,7 @@ class OptimizerOptions {
  public:
   virtual ~OptimizerOptions() = default;
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
-  /// Throws Error for options without a learning rate, as set_lr.
+  /// Throws Error for options without a learning rate, as set_lr, which throws ValueError for NaN.
   virtual double get_lr() const;
   virtual void set_lr(double lr);
   /// Throws ValueError for values that the optimizer cannot work with.
@@ -54,9 +54,12 @@ class OptimizerOptions {
   /// Takes from an optimizer's options all that was not named here: neither set by name nor
   /// different from what the class has of its own accord. All of it is named then.
   void inherit(const OptimizerOptions& defaults);
+  /// Whether both are of one class with the same numbers.
+  friend bool operator==(const OptimizerOptions& a, const OptimizerOptions& b);
 
  protected:
   void note(const char* option);
+  static void check_lr(double lr);
   virtual std::unique_ptr<OptimizerOptions> stock() const { return nullptr; }
 
  private:
@@ -79,6 +82,7 @@ class OptimizerCloneableOptions : public OptimizerOptions {
       return OptimizerOptions::get_lr();
   }
   void set_lr(double lr) override {
+    this->check_lr(lr);
     if constexpr (requires(Derived & d) { d.lr(lr); })
       static_cast<Derived&>(*this).lr(lr);
     else

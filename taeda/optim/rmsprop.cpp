@@ -1,16 +1,43 @@
 #include "taeda/optim/rmsprop.h"
 
 #include "taeda/kernels/optim.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
-void RMSpropOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  TAEDA_CHECK_VALUE(eps_ >= 0, "Invalid epsilon value: ", eps_);
-  TAEDA_CHECK_VALUE(momentum_ >= 0, "Invalid momentum value: ", momentum_);
-  TAEDA_CHECK_VALUE(weight_decay_ >= 0, "Invalid weight_decay value: ", weight_decay_);
-  TAEDA_CHECK_VALUE(alpha_ >= 0, "Invalid alpha value: ", alpha_);
+namespace {
+
+enum RmspropField : size_t { kQLr, kQAlpha, kQEps, kQDecay, kQMomentum, kQCentered, kQMaximize };
+constexpr RuleField kRmspropFields[] = {
+    rate_field(1e-2),
+    {"alpha", "alpha", -1, 0.99, Range::AtLeast0, "Invalid alpha value: ", "what means keep"},
+    eps_field(1e-8),
+    decay_field(),
+    {"momentum", "momentum", -1, 0, Range::AtLeast0, "Invalid momentum value: "},
+    flag_field("centered"),
+    flag_field("maximize")};
+bool rmsprop_has_momentum(const double* v) { return v[kQMomentum] > 0; }
+constexpr RuleState kRmspropStates[] = {
+    {"square_avg", 0},
+    {"momentum_buffer", 2, rmsprop_has_momentum},
+    {"grad_avg", 1, [](const double* v) { return v[kQCentered] != 0; }}};
+
+void launch_rmsprop(const double* v, const ParamList& list) {
+  rmsprop_slot(list.device().type(), list,
+               {v[kQLr], v[kQAlpha], v[kQEps], v[kQDecay], v[kQMomentum], v[kQCentered] != 0});
 }
+
+}  // namespace
+
+constinit const Rule rmsprop_rule = {
+    .name = "RMSprop",
+    .fields = kRmspropFields,
+    .states = kRmspropStates,
+    .own_numbers = [](const double*, double, bool) { return StepNumbers{}; },
+    .launch = launch_rmsprop,
+    .negated = [](const double* v) { return v[kQMaximize] != 0; }};
+
+void RMSpropOptions::check() const { check_values(rmsprop_rule, *this); }
 
 void RMSpropOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -32,4 +59,4 @@ void RMSprop::launch(const OptimizerOptions& options, const ParamList& list) {
                {o.lr(), o.alpha(), o.eps(), o.weight_decay(), o.momentum(), o.centered()});
 }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

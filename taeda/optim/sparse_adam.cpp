@@ -5,16 +5,40 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/ops/unary.h"
+#include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {
 
-void SparseAdamOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ > 0, "Invalid learning rate: ", lr_);
-  TAEDA_CHECK_VALUE(eps_ > 0, "Invalid epsilon value: ", eps_);
-  const auto [beta1, beta2] = betas_;
-  TAEDA_CHECK_VALUE(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
-  TAEDA_CHECK_VALUE(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
+namespace {
+
+enum SparseAdamField : size_t { kSLr, kSBeta1, kSBeta2, kSEps, kSMaximize };
+constexpr RuleField kSparseAdamFields[] = {
+    {"lr", "lr", -1, 1e-3, Range::Above0, "Invalid learning rate: ", "learning rate"},
+    beta_field(0, 0.9),
+    beta_field(1, 0.999),
+    {"eps", "eps", -1, 1e-8, Range::Above0, "Invalid epsilon value: ", "keeps divisors from 0"},
+    flag_field("maximize")};
+constexpr RuleState kSparseAdamStates[] = {{"exp_avg", 0}, {"exp_avg_sq", 1}};
+
+void sparse_adam_rows(const double* v, StepTensors& t) {
+  const Tensor grad = v[kSMaximize] != 0 ? t.grad.neg() : t.grad;
+  Tensor &mean = t.states[0], &square = t.states[1];
+  mean.add_(grad.sub(mean).mul_(1 - v[kSBeta1]));
+  square.add_(grad.square().sub_(square).mul_(1 - v[kSBeta2]));
+  const double rate =
+      v[kSLr] * std::sqrt(correction(v[kSBeta2], t.step)) / correction(v[kSBeta1], t.step);
+  t.param.add_(mean.div(square.sqrt().add_(v[kSEps])), -rate);
 }
+
+}  // namespace
+
+constinit const Rule sparse_adam_rule = {.name = "SparseAdam",
+                                         .fields = kSparseAdamFields,
+                                         .states = kSparseAdamStates,
+                                         .rows = sparse_adam_rows,
+                                         .dense = false};
+
+void SparseAdamOptions::check() const { check_values(sparse_adam_rule, *this); }
 
 void SparseAdamOptions::visit(const NumberVisitor& f) {
   lr_ = f("lr", lr_);
@@ -35,15 +59,7 @@ SparseAdam::SparseAdam(std::vector<OptimizerParamGroup> groups, SparseAdamOption
 }
 
 void SparseAdam::update_rows(const OptimizerOptions& options, Rows& rows) const {
-  const auto& o = static_cast<const SparseAdamOptions&>(options);
-  const auto [beta1, beta2] = o.betas();
-  const auto step = static_cast<double>(rows.step);
-  const Tensor grad = o.maximize() ? rows.grad.neg() : rows.grad;
-  Tensor &mean = rows.states[0], &square = rows.states[1];
-  mean.add_(grad.sub(mean).mul_(1 - beta1));
-  square.add_(grad.square().sub_(square).mul_(1 - beta2));
-  const double size = o.lr() * std::sqrt(1 - std::pow(beta2, step)) / (1 - std::pow(beta1, step));
-  rows.param.add_(mean.div(square.sqrt().add_(o.eps())), -size);
+  take_rows(sparse_adam_rule, options, rows);
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/accelerator.h"
 
 namespace taeda::inline v0_2::profiler {
@@ -52,7 +52,7 @@ profile::~profile() {
   try {
     stop();
   } catch (const std::exception& e) {
-    std::cerr << "profile: " << e.what() << '\n';
+    taeda::detail::warn_aside(WarningKind::Runtime, std::string("profile: ") + e.what());
   }
 }
 

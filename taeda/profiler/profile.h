@@ -76,7 +76,7 @@ struct ProfileOptions {
 class profile {
  public:
   explicit profile(ProfileOptions options = {});
-  /// Stops. An error of a kernel that turns up then goes to std::cerr.
+  /// Stops. An error of a kernel that turns up then is a warning.
   ~profile();
   profile(const profile&) = delete;
   profile& operator=(const profile&) = delete;

@@ -37,12 +37,12 @@ class Slice {
 /// One index: a number, a Slice, None, Ellipsis or "...", a bool, or a tensor of integers or bools.
 class TensorIndex {
  public:
-  enum class Kind : uint8_t { None, Ellipsis, Integer, Boolean, Slice, Tensor };
+  enum class Kind : uint8_t { NewAxis, Rest, Integer, Boolean, Slice, Tensor };
 
-  TensorIndex(std::nullopt_t) : kind_(Kind::None) {}
-  TensorIndex(EllipsisIndexType) : kind_(Kind::Ellipsis) {}
+  TensorIndex(std::nullopt_t) : kind_(Kind::NewAxis) {}
+  TensorIndex(EllipsisIndexType) : kind_(Kind::Rest) {}
   /// Throws ValueError for another string than "...".
-  TensorIndex(const char* text) : kind_(Kind::Ellipsis) {
+  TensorIndex(const char* text) : kind_(Kind::Rest) {
     TAEDA_CHECK_VALUE(std::strcmp(text, "...") == 0,
                       "Expected \"...\" to represent an ellipsis "
                       "index, but got \"",

@@ -1,8 +1,10 @@
 #include "taeda/tensor/iter.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "taeda/base/error.h"
+#include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2 {
 
@@ -63,50 +65,79 @@ void read_cpu_scalar(void* to, const Tensor& t) {
                                  static_cast<uintptr_t>(offset * item));
 }
 
-/// Where a tensor's first element is, for comparing: from the storage's begin on where that has no
-/// address.
-int64_t place_of(const Tensor& t) {
-  return reinterpret_cast<intptr_t>(t.storage()->data_for_work()) +
-         t.storage_offset() * t.element_size();
-}
-
-bool both_dense(const Tensor& a, const Tensor& b) {
-  return a.layout().is_non_overlapping_and_dense() && b.layout().is_non_overlapping_and_dense();
-}
-
-/// Whether the operands share a part of their memory but not every element, as far as that is
-/// easily told: of tensors without gaps, as in PyTorch.
-bool overlap_partly(const Tensor& out, const Tensor& in) {
-  if (!share_bytes(out, in)) return false;
-  if (place_of(out) == place_of(in) && out.nbytes() == in.nbytes() && out.strides() == in.strides())
-    return false;
-  return both_dense(out, in);
-}
-
 [[noreturn]] void throw_overlap() {
   throw Error(
       "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
       "a single memory location. Please clone() the tensor before performing the operation.");
 }
 
+/// From a tensor's first byte to behind its last: from the storage's begin on where that has no
+/// address.
+struct Extent {
+  int64_t begin, end;
+  [[gnu::always_inline]] explicit Extent(const Tensor& t) {
+    const int64_t item = t.element_size();
+    begin = reinterpret_cast<intptr_t>(t.storage()->address()) + t.storage_offset() * item;
+    end = begin + (t.is_contiguous() ? t.numel() : t.layout().extent()) * item;
+  }
+};
+
+/// Whether the bytes of both, from first to last, meet.
+[[gnu::always_inline]] inline bool meet(const Tensor& a, const Tensor& b) {
+  const Extent x(a), y(b);
+  return x.begin < y.end && y.begin < x.end && x.begin < x.end && y.begin < y.end;
+}
+
 /// Outputs that exist may be inputs too, but not parts of inputs: these would change while they are
 /// being read.
-void check_overlap(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
+[[gnu::always_inline]] inline void check_overlap(ArrayRef<Tensor*> outputs,
+                                                 ArrayRef<Operand> inputs) {
   for (const Tensor* out : outputs) {
     if (!out->defined()) continue;
-    for (const Operand& in : inputs)
-      if (in.tensor() && overlap_partly(*out, *in.tensor())) throw_overlap();
+    for (const Operand& in : inputs) {
+      const Tensor* t = in.tensor();
+      if (t && !t->is_same(*out) && meet(*out, *t)) check_partial_overlap(*out, *t);
+    }
   }
+}
+
+/// The greatest common divisor of the distances between a tensor's elements, in bytes, and `of`.
+int64_t common_distance(const Tensor& t, int64_t of) {
+  for (int64_t d = 0; d < t.dim(); ++d)
+    if (t.sizes()[d] > 1) of = std::gcd(of, t.strides()[d] * t.element_size());
+  return of;
+}
+
+/// Whether the elements of one lie in the gaps of the other, as real and imaginary parts do: all of
+/// them lie at `distance` from each other, and never closer than an element is wide.
+bool interleave(const Tensor& a, const Tensor& b, int64_t from_a_to_b) {
+  const int64_t distance = common_distance(b, common_distance(a, 0));
+  if (distance == 0) return false;
+  const int64_t at = (from_a_to_b % distance + distance) % distance;
+  return at >= a.element_size() && distance - at >= b.element_size();
 }
 
 }  // namespace
 
-bool share_bytes(const Tensor& a, const Tensor& b) {
-  if (a.device() != b.device() || (a.is_meta() && !a.is_alias_of(b))) return false;
-  const int64_t at_a = place_of(a), at_b = place_of(b);
-  const int64_t a_bytes = a.nbytes(), b_bytes = b.nbytes();
-  return at_a < at_b + b_bytes && at_b < at_a + a_bytes && a_bytes > 0 && b_bytes > 0;
+Overlap overlap_of(const Tensor& a, const Tensor& b) {
+  if (a.device() != b.device() || (a.is_meta() && !a.is_alias_of(b)) || !meet(a, b))
+    return Overlap::Apart;
+  if (!a.is_strided() || !b.is_strided()) return Overlap::Apart;  // no memory of their own
+  const int64_t from_a_to_b = Extent(b).begin - Extent(a).begin;
+  if (from_a_to_b == 0 && a.element_size() == b.element_size() && a.sizes() == b.sizes() &&
+      a.strides() == b.strides())
+    return Overlap::Same;
+  const bool dense =
+      a.layout().is_non_overlapping_and_dense() && b.layout().is_non_overlapping_and_dense();
+  if (dense) return Overlap::Partial;
+  return interleave(a, b, from_a_to_b) ? Overlap::Apart : Overlap::Open;
 }
+
+void check_partial_overlap(const Tensor& out, const Tensor& in) {
+  if (overlap_of(out, in) == Overlap::Partial) throw_overlap();
+}
+
+bool share_bytes(const Tensor& a, const Tensor& b) { return overlap_of(a, b) != Overlap::Apart; }
 
 void check_no_internal_overlap(const Tensor& out) {
   TAEDA_CHECK(!out.layout().has_internal_overlap(),
@@ -115,8 +146,10 @@ void check_no_internal_overlap(const Tensor& out) {
 }
 
 void check_no_overlap(const Tensor& out, ArrayRef<const Tensor*> inputs) {
-  for (const Tensor* in : inputs)
-    if (share_bytes(out, *in) && both_dense(out, *in)) throw_overlap();
+  for (const Tensor* in : inputs) {
+    const Overlap found = overlap_of(out, *in);
+    if (found == Overlap::Same || found == Overlap::Partial) throw_overlap();
+  }
 }
 
 Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> output_dtypes,

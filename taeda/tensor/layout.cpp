@@ -125,9 +125,9 @@ int64_t wrap_dim(int64_t dim, int64_t ndim) {
   return dim < 0 ? dim + range : dim;
 }
 
-int64_t wrap_own_dim(int64_t dim, int64_t ndim) {
+size_t wrap_own_dim(int64_t dim, int64_t ndim) {
   TAEDA_CHECK_INDEX(ndim > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
-  return wrap_dim(dim, ndim);
+  return static_cast<size_t>(wrap_dim(dim, ndim));
 }
 
 DimVector wrap_dims(IntArrayRef dims, int64_t ndim, bool empty_is_all) {

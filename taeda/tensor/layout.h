@@ -44,7 +44,7 @@ int64_t checked_nbytes(IntArrayRef sizes, int64_t item);
 /// Throws IndexError: "Dimension out of range (expected to be in range of [-2, 1], but got 2)".
 int64_t wrap_dim(int64_t dim, int64_t ndim);
 /// The same; throws IndexError without dimensions: "Dimension specified as 0 but tensor has ...".
-int64_t wrap_own_dim(int64_t dim, int64_t ndim);
+size_t wrap_own_dim(int64_t dim, int64_t ndim);
 /// Wraps a list and rejects duplicates ("dim 1 appears multiple times in the list of dims").
 /// An empty list means every dimension if `empty_is_all`.
 DimVector wrap_dims(IntArrayRef dims, int64_t ndim, bool empty_is_all = false);

@@ -19,6 +19,13 @@ void detail::throw_undefined_tensor() {
              "that was never computed)"));
 }
 
+MemoryFormat TensorBase::suggest_memory_format(bool /*channels_last_strides_exact_match*/) const {
+  return impl().contiguous                ? MemoryFormat::Contiguous
+         : layout().is_channels_last()    ? MemoryFormat::ChannelsLast
+         : layout().is_channels_last_3d() ? MemoryFormat::ChannelsLast3d
+                                          : MemoryFormat::Contiguous;
+}
+
 int64_t TensorBase::_version() const {
   TAEDA_CHECK(!is_inference(), "Inference tensors do not track version counter.");
   return impl().version();
@@ -113,6 +120,7 @@ Tensor view_of(const Tensor& of, Layout&& layout, ScalarType dtype, ViewKind kin
   if (!source.layout.is_strided()) [[unlikely]]
     source.storage->throw_without_memory();
   Tensor out = share(source, std::move(layout), dtype);
+  if (source.inference) return out;  // what has no history needs none to follow it
   TensorImpl& impl = *out.unsafe_impl();
   impl.base = source.base ? source.base : of.impl_ptr();
   impl.view_version = source.version();

@@ -32,8 +32,8 @@ enum class Reduction : int8_t { None = 0, Mean = 1, Sum = 2 };
 /// How a loss takes its reduction: one of them, or its number.
 class ReductionArg {
  public:
-  constexpr ReductionArg(Reduction reduction) : reduction_(reduction) {}
-  /// Throws Error for a number that is none.
+  // Both throw Error for what is none.
+  ReductionArg(Reduction reduction) : ReductionArg(static_cast<int64_t>(reduction)) {}
   ReductionArg(int64_t number);
   constexpr operator Reduction() const { return reduction_; }
 
@@ -77,8 +77,7 @@ class Tensor : public TensorBase {
   Tensor& operator=(const Scalar& value) && { return fill_(value); }
 
   // Devices, dtypes, copies (ops/copy.h)
-  // A device is given as anything that makes one: `to("cuda", true)`, `to(kSim)`, `to(0)` for the
-  // accelerator of that index.
+  // A device is anything that makes one: `to("cuda", true)`, `to(kSim)`, `to(0)` by an index.
   Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false) const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
@@ -87,21 +86,13 @@ class Tensor : public TensorBase {
   }
   /// The same in a memory format, if there is one.
   Tensor to(const TensorOptions& options, bool non_blocking, bool copy,
-            std::optional<MemoryFormat> format) const {
-    return to(options, non_blocking, copy).in_format(format);
-  }
+            std::optional<MemoryFormat> format) const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking, bool copy,
-            std::optional<MemoryFormat> format) const {
-    return to(device, dtype, non_blocking, copy).in_format(format);
-  }
+            std::optional<MemoryFormat> format) const;
   Tensor to(ScalarType dtype, bool non_blocking, bool copy,
-            std::optional<MemoryFormat> format) const {
-    return to(dtype, non_blocking, copy).in_format(format);
-  }
+            std::optional<MemoryFormat> format) const;
   Tensor to(const Tensor& other, bool non_blocking, bool copy,
-            std::optional<MemoryFormat> format) const {
-    return to(other, non_blocking, copy).in_format(format);
-  }
+            std::optional<MemoryFormat> format) const;
   template <std::integral I>
   requires(!std::same_as<I, bool>) Tensor to(I index, bool non_blocking = false, bool copy = false)
   const { return to(Device(index), dtype(), non_blocking, copy); }
@@ -179,7 +170,8 @@ class Tensor : public TensorBase {
 
   /// The tensor that this is a view of. Throws Error where this is none.
   Tensor _base() const;
-  /// Called with the gradient when it is computed; a defined result replaces it. Returns a handle.
+  /// Called with the gradient when it is computed; a defined result replaces it. Returns a handle
+  /// for remove_hook, which throws Error if there is no such hook.
   unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;
   /// A hook that returns nothing leaves the gradient as it is.
   template <class F>
@@ -214,11 +206,6 @@ class Tensor : public TensorBase {
   // ops/*.h.
 #include "taeda/generated/tensor/operations.inc"
 #include "taeda/tensor/tensor_methods.inc"
-
- private:
-  Tensor in_format(std::optional<MemoryFormat> format) const {
-    return format && *format != MemoryFormat::Preserve ? contiguous(*format) : *this;
-  }
 };
 
 std::ostream& operator<<(std::ostream& out, const Tensor& t);

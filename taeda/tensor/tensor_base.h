@@ -155,12 +155,7 @@ class TensorBase {
   }
   bool is_non_overlapping_and_dense() const { return layout().is_non_overlapping_and_dense(); }
   /// The format that results of operations on this tensor have.
-  MemoryFormat suggest_memory_format(bool /*channels_last_strides_exact_match*/ = false) const {
-    return impl().contiguous                ? MemoryFormat::Contiguous
-           : layout().is_channels_last()    ? MemoryFormat::ChannelsLast
-           : layout().is_channels_last_3d() ? MemoryFormat::ChannelsLast3d
-                                            : MemoryFormat::Contiguous;
-  }
+  MemoryFormat suggest_memory_format(bool channels_last_strides_exact_match = false) const;
 
   ScalarType scalar_type() const { return impl().dtype; }
   ScalarType dtype() const { return impl().dtype; }

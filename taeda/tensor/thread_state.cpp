@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "taeda/base/tracing.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/host_clock.h"
 #include "taeda/device/registry.h"
 
@@ -90,10 +91,10 @@ class Worker {
 
 /// Workers that have nothing to do. A program that does one thing at a time gets the same worker
 /// for the same part every time, with what its thread has cached; calls within calls find others.
-class Pool {
+class WorkerPool {
  public:
-  static Pool& instance() {
-    static auto* pool = new Pool;
+  static WorkerPool& instance() {
+    static auto* pool = new WorkerPool;
     return *pool;
   }
   std::vector<Worker*> take(size_t n) {
@@ -142,14 +143,16 @@ void run_side_by_side(size_t n, const std::function<void(size_t)>& job) {
   if (n == 0) return;
   if (n == 1) return job(0);
   const ThreadState state = ThreadState::here();
+  WarningHandler* const handler = Warning::get_warning_handler();
   const int64_t begin = host_clock();
   const tracing::Span* const span = tracing::innermost();
   Meeting meeting(n - 1);
-  const std::vector<Worker*> workers = Pool::instance().take(n - 1);
+  const std::vector<Worker*> workers = WorkerPool::instance().take(n - 1);
   for (size_t i = 1; i < n; ++i)
     workers[i - 1]->start([&, i] {
       {
         const ThreadState::Scope scope(state);
+        const WarningHandlerGuard warnings(handler);  // the caller waits, and its scopes with it
         tracing::set_innermost(span);
         set_host_clock(begin);
         job(i);
@@ -159,7 +162,7 @@ void run_side_by_side(size_t n, const std::function<void(size_t)>& job) {
     });
   job(0);
   meeting.wait();
-  Pool::instance().give_back(workers);
+  WorkerPool::instance().give_back(workers);
 }
 
 }  // namespace taeda

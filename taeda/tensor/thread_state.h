@@ -54,7 +54,8 @@ struct ThreadState {
 };
 
 /// Calls job(i) for each i < n at the same time: job(0) on the calling thread, the others on
-/// threads that are kept for later calls, in the caller's state. They go on from the caller's
+/// threads that are kept for later calls, in the caller's state and with its handler of warnings.
+/// They go on from the caller's
 /// predicted time (host_clock.h), and it from the last of theirs. Returns when all have returned. A
 /// job must not throw.
 void run_side_by_side(size_t n, const std::function<void(size_t)>& job);

@@ -134,6 +134,21 @@ TEST(Graph, NoGradAndInferenceMode) {
               HasSubstr("Inference tensors cannot be saved for backward"));
 }
 
+TEST(Graph, ViewsOfInferenceTensorsHaveNoHistory) {
+  Tensor made;
+  {
+    InferenceMode mode;
+    made = ones({2}).requires_grad_();
+    EXPECT_FALSE(made[0].requires_grad());
+  }
+  EXPECT_TRUE(made.requires_grad());
+  for (const Tensor& view : {made[0], made.view({1, 2}), made.unbind()[1]}) {
+    EXPECT_TRUE(view.is_inference() && view.is_leaf());
+    EXPECT_FALSE(view.requires_grad() || view.is_view());
+    EXPECT_FALSE((view * 2).requires_grad());
+  }
+}
+
 TEST(Graph, DetachSharesDataNotHistory) {
   const Tensor x = leaf(2), y = x * 3, d = y.detach();
   EXPECT_FALSE(d.requires_grad());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/engine.h"
@@ -36,6 +37,25 @@ TEST(Hooks, TensorHooksSeeAndReplaceGradients) {
   EXPECT_EQ(at(x.grad()), 1);
 }
 
+TEST(Hooks, RemovingWhatIsNoHookIsAnError) {
+  const Tensor x = leaf(1);
+  EXPECT_THAT(error_of([&] { x.remove_hook(1); }),
+              HasSubstr("Invalid index, no hook at position 1"));
+  const unsigned handle = x.register_hook([](const Tensor& g) { return g; });
+  EXPECT_THAT(error_of([&] { x.remove_hook(handle + 1'000'000); }),
+              HasSubstr("no hook at position"));
+  EXPECT_THAT(error_of([&] { ones({1}).remove_hook(handle); }), HasSubstr("no hook at position"));
+  x.remove_hook(handle);
+  x.remove_hook(handle);  // as in libtorch, where a place stays a place
+}
+
+TEST(Hooks, AHookMayNotChangeTheDtype) {
+  const Tensor x = leaf(1);
+  x.register_hook([](const Tensor& g) { return g.to(kDouble); });
+  EXPECT_THAT(error_of([&] { (x * 2).sum().backward(); }),
+              HasSubstr("hook has changed the type of value (was Float"));
+}
+
 TEST(Hooks, AGradientThatNobodyElseHoldsIsNotCopied) {
   const Tensor bias = leaf({3}, 1), row = leaf({1, 3}, 1), held = leaf({3}, 1);
   const void *of_bias = nullptr, *of_row = nullptr;
@@ -55,6 +75,31 @@ TEST(Hooks, AGradientThatNobodyElseHoldsIsNotCopied) {
   EXPECT_EQ(row.grad().storage().use_count(), 1u);
   EXPECT_NE(held.grad().data_ptr(), keeper.data_ptr());
   for (const Tensor& t : {bias, row, held}) EXPECT_EQ(at(t.grad(), 2), 8);
+}
+
+TEST(Hooks, AnErrorSaysInWhichHookItWas) {
+  const auto where = [](auto&& add) {
+    const Tensor x = leaf(1), y = x * 2;
+    add(x, y);
+    return error_of([&] { y.sum().backward(); });
+  };
+  const auto fail = [](const Tensor&) -> Tensor { throw ValueError("no"); };
+  EXPECT_EQ(where([&](const Tensor&, const Tensor& y) { y.register_hook(fail); }),
+            "no\nCaught ValueError in a tensor hook of MulBackward0.");
+  EXPECT_EQ(where([&](const Tensor& x, const Tensor&) { x.register_hook(fail); }),
+            "no\nCaught ValueError in a tensor hook of AccumulateGrad.");
+  EXPECT_EQ(where([&](const Tensor& x, const Tensor&) {
+              x.register_post_accumulate_grad_hook(
+                  [](const Tensor&) { throw std::runtime_error("of mine"); });
+            }),
+            "of mine\nCaught runtime_error in a post-accumulate-grad hook of a leaf of shape [1].");
+  EXPECT_EQ(where([&](const Tensor&, const Tensor& y) {
+              y.grad_fn()->add_pre_hook([](autograd::TensorVec g) {
+                if (!g.empty()) throw std::out_of_range("mine");
+                return g;
+              });
+            }),
+            "mine\nCaught out_of_range in a pre-hook of MulBackward0.");
 }
 
 TEST(Hooks, AHookMayNotChangeTheShape) {

@@ -76,7 +76,8 @@ const std::vector<Row> wrong_passes = {
     REFUSED(Error, rand({2}).register_hook([](const Tensor& g) { return g; }),
             "cannot register a hook on a variable that doesn't require gradient"),
     REFUSED(ValueError, weight().register_hook(std::function<Tensor(const Tensor&)>()),
-            "a hook must be something to call, but got an empty function"),
+            "register_hook: a hook must be something to call, but got an empty function"),
+    REFUSED(Error, weight().remove_hook(123456789), "Invalid index, no hook at position 123456789"),
     REFUSED(
         Error,
         [] {

@@ -178,6 +178,28 @@ TEST(Warnings, GoToTheHandler) {
   EXPECT_EQ(keep.seen, (std::vector<std::string>{"number 1", "once", "always", "always"}));
 }
 
+TEST(Warnings, HaveKindsAndScopesByLibtorchsNames) {
+  struct Keep : torch::WarningHandler {
+    std::vector<std::string> seen;
+    void process(const c10::Warning& warning) override {
+      seen.push_back(std::string(warning.category()) + ": " + warning.msg());
+    }
+  } keep;
+  const c10::WarningUtils::WarningHandlerGuard guard(&keep);
+  TORCH_WARN_DEPRECATION("number ", 1);
+  TORCH_WARN_WITH(c10::UserWarning, "number ", 2);
+  torch::stft(torch::ones({16}), 8, {}, {}, {}, true, "reflect", false, {}, true);
+  {
+    const c10::WarningUtils::WarnAlways always;
+    torch::stft(torch::ones({16}), 8, {}, {}, {}, true, "reflect", false, {}, true);
+  }
+  EXPECT_FALSE(c10::WarningUtils::get_warnAlways());
+  ASSERT_EQ(keep.seen.size(), 4u);
+  EXPECT_EQ(keep.seen[0], "DeprecationWarning: number 1");
+  EXPECT_EQ(keep.seen[1], "UserWarning: number 2");
+  EXPECT_EQ(keep.seen[2], keep.seen[3]) << "the library's own: a window was not provided";
+}
+
 TEST(TempFiles, GoWithTheirObjects) {
   std::string file, folder;
   {

@@ -132,6 +132,7 @@ INITIAL = {
     "orthogonal_tall": lambda: nn.init.orthogonal_(torch.empty(5, 3)).flatten().tolist(),
     "orthogonal_wide": lambda: nn.init.orthogonal_(torch.empty(3, 2, 4), gain=1.5).flatten().tolist(),
     "trunc_normal": lambda: nn.init.trunc_normal_(torch.empty(4, 5), std=0.7, a=-1, b=0.5).flatten().tolist(),
+    "trunc_normal_tail": lambda: nn.init.trunc_normal_(torch.empty(4, 5), mean=1, std=0.5, a=2, b=4).flatten().tolist(),
     "dirac": lambda: nn.init.dirac_(torch.empty(4, 2, 3), groups=2).flatten().tolist(),
     "eye": lambda: nn.init.eye_(torch.empty(2, 3)).flatten().tolist(),
 }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "taeda/nn/more_hooks.h"
 #include "taeda/nn/nn.h"
 #include "taeda/ops/arithmetic.h"
@@ -25,6 +27,28 @@ struct TwoLayersImpl : Module {
   Linear first{nullptr}, second{nullptr};
 };
 TAEDA_MODULE(TwoLayers);
+
+TEST(Hooks, AnErrorSaysInWhichHookOfWhichModuleItWas) {
+  TwoLayers net;
+  const auto fail = [](auto&&...) { throw std::runtime_error("no"); };
+  const HookHandle handle = register_forward_pre_hook(*net->second, fail);
+  EXPECT_EQ(error_of([&] {
+              net(ones({1, 2}));
+            }),
+            "no\nCaught runtime_error in a forward pre-hook of second (Linear).");
+  remove_hook(*net->second, handle);
+  register_full_backward_hook(
+      *net->first, [](Module&, const ModuleHooks::Inputs&, const Tensor&) -> std::vector<Tensor> {
+        throw IndexError("none");
+      });
+  EXPECT_THAT(error_of([&] {
+                net(ones({1, 2}).requires_grad_()).sum().backward();
+              }),
+              HasSubstr("none\nCaught IndexError in a full backward hook of first (Linear)."));
+  register_state_dict_pre_hook(*net, fail);
+  EXPECT_EQ(error_of([&] { net->state_dict(); }),
+            "no\nCaught runtime_error in a state_dict pre-hook of TwoLayers.");
+}
 
 TEST(StateHooks, SeeEachModuleWithItsPrefix) {
   TwoLayers net;

@@ -503,6 +503,10 @@ TEST(ImageFunctions, RejectWhatDoesNotFitPoolsAndLosses) {
               HasSubstr("invalid output_size \"(20, 20)\" (dim 0 must be between 6 and 10)"));
   EXPECT_THAT(unpool(index, F::MaxUnpool2dFuncOptions(2).output_size(std::vector<int64_t>{20})),
               HasSubstr("2 or 4 elements, but it has a length of '1'"));
+  EXPECT_THAT(error_of([&] {
+                F::detail::max_unpool(x, index, {2, 2}, {}, {0, 0}, {});
+              }),
+              HasSubstr("max_unpool2d expects 2 elements in stride and padding, but got 0 and 2"));
   EXPECT_THAT(error_of([&] { F::max_unpool1d(x, index, F::MaxUnpool1dFuncOptions(2)); }),
               HasSubstr("should be a 2d or 3d Tensor, but got a tensor with 4 dimensions."));
   EXPECT_THAT(error_of([] {

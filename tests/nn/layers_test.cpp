@@ -150,13 +150,15 @@ TEST(Conv, PaddingModesFillTheBorders) {
 }
 
 TEST(Pad, AllModes) {
-  const Tensor x = arange(1, 5, kFloat);
+  const Tensor x = arange(1, 5, kFloat), row = x.unsqueeze(0);
   EXPECT_THAT(to_doubles(F::pad(x, {1, 2})), ElementsAre(0, 1, 2, 3, 4, 0, 0));
   EXPECT_THAT(to_doubles(F::pad(x, {-1, 1}, kConstant, 9)), ElementsAre(2, 3, 4, 9));
-  EXPECT_THAT(to_doubles(F::pad(x, {2, 1}, kReflect)), ElementsAre(3, 2, 1, 2, 3, 4, 3));
-  EXPECT_THAT(to_doubles(F::pad(x, {2, 1}, kReplicate)), ElementsAre(1, 1, 1, 2, 3, 4, 4));
-  EXPECT_THAT(to_doubles(F::pad(x, F::PadFuncOptions({2, 1}).mode(kCircular))),
+  EXPECT_THAT(to_doubles(F::pad(row, {2, 1}, kReflect)), ElementsAre(3, 2, 1, 2, 3, 4, 3));
+  EXPECT_THAT(to_doubles(F::pad(row, {2, 1}, kReplicate)), ElementsAre(1, 1, 1, 2, 3, 4, 4));
+  EXPECT_THAT(to_doubles(F::pad(row, F::PadFuncOptions({2, 1}).mode(kCircular))),
               ElementsAre(3, 4, 1, 2, 3, 4, 1));
+  EXPECT_THAT(to_doubles(F::pad(row, {-1, 2}, kReflect)), ElementsAre(2, 3, 4, 3, 2));
+  EXPECT_THAT(to_doubles(F::pad(row, {-1, -2}, kReplicate)), ElementsAre(2));
   EXPECT_EQ(F::pad(ones({2, 3}), {1, 1, 2, 0}).sizes().vec(), (std::vector<int64_t>{4, 5}));
   EXPECT_THAT([&] { F::pad(x, {1}); },
               ThrowsMessage<Error>("Padding length must be divisible by 2"));
@@ -168,24 +170,30 @@ TEST(Pad, AllModes) {
       ThrowsMessage<Error>(HasSubstr("resulted in a negative output size")));
   EXPECT_THAT(
       [&] {
-        F::pad(x, {4, 0}, kReflect);
+        F::pad(row, {4, 0}, kReflect);
       },
       ThrowsMessage<Error>(HasSubstr("less than the corresponding input")));
   EXPECT_THAT(
       [&] {
-        F::pad(x, {5, 0}, kCircular);
+        F::pad(row, {5, 0}, kCircular);
       },
       ThrowsMessage<Error>(HasSubstr("wrapping around more than once")));
   EXPECT_THAT(
       [&] {
-        F::pad(x, {-1, 0}, kReplicate);
+        F::pad(row, {-3, -1}, kReplicate);
       },
-      ThrowsMessage<Error>(HasSubstr("possible in constant mode only")));
+      ThrowsMessage<Error>(HasSubstr("leaves nothing of dimension 1")));
   EXPECT_THAT(
       [&] {
-        F::pad(empty({0}), {1, 0}, kReplicate);
+        F::pad(empty({1, 0}), {1, 0}, kReplicate);
       },
       ThrowsMessage<Error>(HasSubstr("Expected a non-empty input")));
+  EXPECT_THAT(
+      [&] {
+        F::pad(x, {2, 1}, kReflect);
+      },
+      ThrowsMessage<NotImplementedError>(
+          HasSubstr("Padding size 2 is not supported for 1D input tensor")));
 }
 
 TEST(Bilinear, ComputesTheForm) {
@@ -254,6 +262,11 @@ TEST(Embedding, LooksUpRows) {
   EXPECT_THAT(to_doubles(padded->weight.grad()), ElementsAre(0, 0, 0, 0, 1, 1));
   EXPECT_THAT([] { Embedding(EmbeddingOptions(3, 2).padding_idx(3)); },
               ThrowsMessage<Error>("Padding_idx must be within num_embeddings"));
+  Embedding none(EmbeddingOptions(0, 3));
+  EXPECT_EQ(none(zeros({0}, kLong)).sizes(), IntArrayRef({0, 3}));
+  EXPECT_THAT([] { Embedding(EmbeddingOptions(0, 3).padding_idx(-1)); },
+              ThrowsMessage<Error>("Padding_idx must be within num_embeddings"));
+  EXPECT_THROW(Embedding(EmbeddingOptions(0, 3).padding_idx(0)), IndexError) << "there is no row";
   EXPECT_THAT(
       [] {
         Embedding(EmbeddingOptions(3, 2)._weight(ones({2, 2})));

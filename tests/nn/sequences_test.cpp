@@ -437,6 +437,21 @@ TEST(EmbeddingBags, MatchPyTorch) {
   EXPECT_EQ(given(zeros({2, 0}, kLong)).sizes().vec(), (std::vector<int64_t>{2, 2}));
 }
 
+TEST(EmbeddingBags, OfNothingHaveAGradientOfZeros) {
+  namespace F = functional;
+  const auto options = [] { return F::EmbeddingBagFuncOptions().offsets(tensor({0, 0})); };
+  for (F::EmbeddingBagFuncOptions o :
+       {options().mode(kMax), options().mode(kSum), options().mode(kMean)})
+    for (const bool scaled : {false, true}) {
+      const Tensor weight = ones({2, 3}).requires_grad_();
+      const Tensor bags = F::embedding_bag(zeros({0}, kLong), weight, o.scale_grad_by_freq(scaled));
+      EXPECT_TRUE(bags.equal(zeros({2, 3})));
+      ASSERT_TRUE(bags.requires_grad());
+      bags.sum().backward();
+      EXPECT_TRUE(weight.grad().equal(zeros({2, 3})));
+    }
+}
+
 TEST(EmbeddingBags, RejectWhatDoesNotFit) {
   namespace F = functional;
   const Tensor weight = ones({3, 4}), words = tensor({1, 2});
@@ -462,8 +477,14 @@ TEST(EmbeddingBags, RejectWhatDoesNotFit) {
               HasSubstr("then it must have the same shape as the input ([2])"));
   EXPECT_EQ(error_of([] { EmbeddingBagOptions(3, 4).mode(kNone); }),
             "mode has to be one of sum, mean or max");
+  EXPECT_EQ(fails(words, at(tensor({0})).per_sample_weights(ones({2}, kDouble)).mode(kSum)),
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
+            "#1 'per_sample_weights'; but type torch.FloatTensor does not equal torch.DoubleTensor "
+            "(while checking arguments for embedding_bag)");
+  EXPECT_THAT(fails(words, at(tensor({0})).padding_idx(9)),
+              HasSubstr("padding_idx must be within the number of embeddings, -"));
   EXPECT_EQ(error_of([] { EmbeddingBag(EmbeddingBagOptions(3, 2).padding_idx(3)); }),
-            "Padding_idx must be within num_embeddings");
+            "padding_idx must be within num_embeddings");
   EXPECT_EQ(error_of([] {
               EmbeddingBag(EmbeddingBagOptions(3, 2)._weight(ones({2, 2})));
             }),

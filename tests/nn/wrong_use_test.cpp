@@ -42,12 +42,15 @@ TEST(WrongUse, EmptyHandles) {
 }
 
 TEST(WrongUse, HooksThatCannotBeCalled) {
-  const char* words = "a hook must be something to call, but got an empty function";
+  const std::string words = ": a hook must be something to call, but got an empty function";
   const Tensor p = rand({2}).requires_grad_();
   nn::Linear layer(2, 2);
-  EXPECT_EQ(error_of([&] { p.register_hook(std::function<Tensor(const Tensor&)>()); }), words);
-  EXPECT_EQ(error_of([&] { nn::register_forward_hook(*layer, nullptr); }), words);
-  EXPECT_EQ(error_of([&] { nn::register_forward_pre_hook(*layer, nullptr); }), words);
+  EXPECT_EQ(error_of([&] { p.register_hook(std::function<Tensor(const Tensor&)>()); }),
+            "register_hook" + words);
+  EXPECT_EQ(error_of([&] { nn::register_forward_hook(*layer, nullptr); }),
+            "register_forward_hook" + words);
+  EXPECT_EQ(error_of([&] { nn::register_forward_pre_hook(*layer, nullptr); }),
+            "register_forward_pre_hook" + words);
 }
 
 TEST(WrongUse, SchedulesWithoutNumbers) {
@@ -63,6 +66,7 @@ TEST(WrongUse, SchedulesWithoutNumbers) {
   optim::LambdaLR late(sgd, [](int64_t epoch) { return epoch == 2 ? kNaN : 1; });
   late.step();
   EXPECT_THAT(error_of([&] { late.step(); }), HasSubstr("of group 0 in epoch 2 is not a number"));
+  EXPECT_EQ(error_of([&] { sgd.param_groups()[0].set_lr(kNaN); }), "Invalid learning rate: nan");
   EXPECT_DOUBLE_EQ(sgd.param_groups()[0].get_lr(), 0.1);
 }
 
@@ -72,6 +76,10 @@ TEST(WrongUse, ClippingWithoutNumbers) {
   EXPECT_THAT(error_of([&] { nn::utils::clip_grad_norm_({p}, kNaN); }), HasSubstr("nan and 2"));
   EXPECT_THAT(error_of([&] { nn::utils::clip_grad_norm_({p}, 1, kNaN); }), HasSubstr("1 and nan"));
   EXPECT_THAT(error_of([&] { nn::utils::clip_grad_value_({p}, kNaN); }), HasSubstr("got nan"));
+  EXPECT_EQ(error_of([&] { nn::utils::clip_grad_norm_({p}, -1); }),
+            "clip_grad_norm_: expected max_norm to be non-negative, but got -1");
+  EXPECT_EQ(error_of([&] { nn::utils::clip_grad_value_({p}, -1); }),
+            "clip_grad_value_: expected clip_value to be non-negative, but got -1");
   EXPECT_EQ(p.grad().sum().item<float>(), 2);
   EXPECT_THAT(error_of([&] { hardtanh(p, 1, 0); }),
               HasSubstr("min_val cannot be greater than max_val, got 1 and 0"));

@@ -272,13 +272,13 @@ std::vector<Row> parts() {
       ONE("index", x.index({Slice(), tensor({2, 0}), Slice(None, None, 2)})),
       ONE_OF("pad", picture(), nn::functional::pad(x, {1, 2, 0, 1}, kConstant, 3)),
       ONE_OF("pad", picture(), nn::functional::pad(x, {1, 2, 2, 1}, kReflect)),
-      ONE_OF("pad", picture(), nn::functional::pad(x, {1, 2}, kReplicate)),
+      ONE_OF("pad", picture().flatten(0, 1), nn::functional::pad(x, {1, 2}, kReplicate)),
       ONE_OF("pad", picture(), nn::functional::pad(x, {-1, 2}, kConstant)),
       {"pad",
        one([](T x) {
          return nn::functional::pad(x, {1, 2}, kCircular);
        }),
-       {picture()},
+       {picture().flatten(0, 1)},
        true,
        19},
   };

@@ -16,7 +16,9 @@
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/onednn.h"
 #include "taeda/ops/arithmetic.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
+#include "taeda/ops/shape.h"
 #include "tests/error_of.h"
 
 namespace taeda {
@@ -432,6 +434,22 @@ TEST(Convolution, ThreadsMayMeetANewShapeTogether) {
       });
     for (std::thread& t : threads) t.join();
   }
+}
+
+TEST(Conv, OfComplexNumbersIsMadeOfTheirParts) {
+  const Tensor a = noise({2, 4, 5, 5}, kDouble), b = noise({2, 4, 5, 5}, kDouble, 2),
+               c = noise({6, 2, 3, 3}, kDouble, 3), d = noise({6, 2, 3, 3}, kDouble, 4),
+               bias = noise({6}, kDouble, 5);
+  const Tensor x = make_complex(a, b), w = make_complex(c, d);
+  const auto f = [](const Tensor& u, const Tensor& v) { return conv2d(u, v, {}, 2, 1, 1, 2); };
+  const Tensor both = make_complex(f(a, c).sub(f(b, d)), f(a, d).add(f(b, c)));
+  EXPECT_TRUE(allclose(f(x, w), both));
+  EXPECT_TRUE(allclose(conv2d(x, w, make_complex(bias, bias.neg()), 2, 1, 1, 2),
+                       both.add(make_complex(bias, bias.neg()).view({6, 1, 1}))));
+  const Tensor back = conv_transpose2d(both, w, {}, 2, 1, 0, 2);
+  EXPECT_TRUE(allclose(real(back), conv_transpose2d(real(both), c, {}, 2, 1, 0, 2)
+                                       .sub(conv_transpose2d(imag(both), d, {}, 2, 1, 0, 2))));
+  EXPECT_THAT(error_of([&] { conv2d(x, c); }), HasSubstr("should be the same"));
 }
 
 TEST(Conv, OfNoChannelsIsItsBias) {

@@ -207,6 +207,8 @@ TEST_F(Linalg, ShapesOfEmptyMatrices) {
   EXPECT_TRUE(linalg::cond(zeros({3, 0, 0})).equal(zeros({3})));
   EXPECT_TRUE(linalg::cond(zeros({3, 0, 0}), 1).equal(zeros({3})));
   EXPECT_EQ(linalg::matrix_exp(zeros({2, 0, 0})).numel(), 0);
+  EXPECT_TRUE(
+      linalg::matrix_exp(eye(2).to(kBFloat16)).equal(linalg::matrix_exp(eye(2)).to(kBFloat16)));
   const auto [u, s, vh] = linalg::svd(zeros({2, 0, 3}));
   EXPECT_EQ(u.sizes(), IntArrayRef({2, 0, 0}));
   EXPECT_TRUE(vh.equal(eye(3).expand({2, 3, 3})));

@@ -184,6 +184,14 @@ TEST(Matmul, ErrorsNameWhatIsWrong) {
               ::testing::HasSubstr("should match"));
 }
 
+TEST(Einsum, SumsOfIntegersHave64Bits) {
+  const Tensor x = full({3, 200}, 2, kByte), row = ones({3}, kByte), truth = ones({2}, kBool);
+  EXPECT_TRUE(einsum("ij->i", {x}).equal(full({3}, 400, kLong)));
+  EXPECT_TRUE(einsum("ij,k->k", {x, row}).equal(full({3}, 1200, kLong)));
+  EXPECT_EQ(einsum("ij,i->j", {x, row}).dtype(), kByte);
+  EXPECT_TRUE(einsum("i,j->ij", {truth, truth}).equal(ones({2, 2}, kBool)));
+}
+
 TEST(Einsum, ErrorsNameWhatIsWrong) {
   const Tensor a = zeros({2, 3});
   const auto error = [](const char* equation, std::vector<Tensor> operands) {

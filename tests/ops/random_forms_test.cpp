@@ -135,6 +135,12 @@ TEST(RandomForms, SlopesAreTheGradient) {
   rrelu_with_noise(x, noise, 0.125, 0.5, true).sum().backward();
   EXPECT_TRUE(x.grad().equal(noise));
   EXPECT_TRUE(rrelu(sloped(), 0.25, 0.75).equal(leaky_relu(sloped(), 0.5)));
+  for (const bool training : {false, true}) {  // PyTorch refuses the negative slopes
+    const Tensor leaf = sloped().clone().requires_grad_(), changed = leaf * 1;
+    rrelu_(changed, -0.5, -0.5, training);
+    changed.sum().backward();
+    EXPECT_TRUE(leaf.grad().equal(sloped().gt(0).to(kFloat).mul(1.5).sub(0.5)));
+  }
   EXPECT_EQ(error_of([&] { rrelu_with_noise(x, zeros({2})); }),
             "noise tensor shape must match self tensor shape. Got self.shape = [8] noise.shape = "
             "[2]");

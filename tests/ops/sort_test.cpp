@@ -199,6 +199,14 @@ TEST(Bincount, OfEveryDtypeAndLayout) {
   }
 }
 
+TEST(Searchsorted, NumbersAreNotCutToTheDtypeOfTheSequence) {
+  const Tensor whole = tensor({-5, -3, -2, -1, 3, 6});
+  EXPECT_EQ(searchsorted(whole, -1.5, false, true).item<int64_t>(), 3);
+  EXPECT_EQ(searchsorted(whole, 2.5).item<int64_t>(), 4);
+  EXPECT_EQ(bucketize(-1.5, whole, false, true).item<int64_t>(), 3);
+  EXPECT_EQ(bucketize(3, whole).item<int64_t>(), 4);
+}
+
 TEST(Searchsorted, BothSides) {
   const Tensor s = tensor({1, 3, 3, 5});
   EXPECT_EQ(longs(searchsorted(s, tensor({0, 3, 6}))), (Sizes{0, 1, 4}));

@@ -219,5 +219,17 @@ TEST(SpecialGradients, RootsOfPooledPowersOfNothing) {
   EXPECT_TRUE(equal(x.grad(), zeros_like(x)));
 }
 
+TEST(SpecialPoints, ShrinkingHasBoundsOfItsDtype) {
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat, kDouble})
+    for (const double bound : {0.1, 0.3, 0.7, 0.9}) {
+      const Tensor x = full({40}, bound, dtype), none = zeros({40}, dtype);
+      EXPECT_TRUE(hardshrink(x, bound).equal(none)) << dtype << " " << bound;
+      EXPECT_TRUE(softshrink(x, bound).equal(none)) << dtype << " " << bound;
+      const Tensor leaf = x.clone().requires_grad_();
+      (hardshrink(leaf, bound) + softshrink(leaf, bound)).sum().backward();
+      EXPECT_TRUE(leaf.grad().equal(none)) << dtype << " " << bound;
+    }
+}
+
 }  // namespace
 }  // namespace taeda::testing

@@ -16,6 +16,7 @@
 #include "taeda/ops/rearrange.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
+#include "taeda/ops/sort.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
@@ -104,6 +105,25 @@ TEST(StoredDtypes, AreMadeMovedAndCompared) {
       EXPECT_EQ(bools(x.eq(2).cpu()), (std::vector<int>{0, 1, 0}));
       EXPECT_EQ(bools(x.ne(x.flip({0})).cpu()), (std::vector<int>{1, 0, 1}));
     }
+}
+
+TEST(StoredDtypes, UnsignedIntegersAreSummedAndSorted) {
+  for (const ScalarType t : kUnsigned) {
+    const Tensor x = tensor({7, 1, 65535, 1}, t);
+    EXPECT_EQ(x.sum().dtype(), kLong);
+    EXPECT_EQ(x.sum().item<int64_t>(), 65544);
+    EXPECT_EQ(x.view({2, 2}).sum({0}, false, t).dtype(), t);
+    const auto [values, places] = x.sort();
+    EXPECT_EQ(values.dtype(), t);
+    EXPECT_EQ(longs(values.to(kLong)), (std::vector<int64_t>{1, 1, 7, 65535}));
+    EXPECT_EQ(longs(places), (std::vector<int64_t>{1, 3, 0, 2}));
+    EXPECT_EQ(longs(x.view({2, 2}).argsort(0, true)), (std::vector<int64_t>{1, 0, 0, 1}));
+    EXPECT_EQ(std::get<0>(x[2].sort()).to(kLong).item<int64_t>(), 65535);
+  }
+  const Tensor largest = tensor({-1, 5}, kLong).view(kUInt64);
+  EXPECT_EQ(longs(largest.argsort()), (std::vector<int64_t>{1, 0}));
+  EXPECT_EQ(error_of([] { ones({2}, kFloat8_e5m2).sort(); }),
+            "\"sort\" not implemented for 'Float8_e5m2'");
 }
 
 TEST(StoredDtypes, AreNotComputedWith) {

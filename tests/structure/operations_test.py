@@ -18,6 +18,7 @@ import emit_methods  # noqa: E402
 import emit_stubs  # noqa: E402
 import emit_table  # noqa: E402
 import generate  # noqa: E402
+import out_rules  # noqa: E402
 
 HEADER = """\
 // A family. More about it.
@@ -165,6 +166,17 @@ class Making(unittest.TestCase):
         self.assertIn("Tensor& w_out(Tensor& out, int64_t n, bool b = true);", text)
         self.assertNotIn("w_out(Tensor& out, int64_t n);", text)  # its default covers that call
         self.assertIn("using linalg::det_out, linalg::det_outf;", text)
+
+    def test_rules_of_forms_with_out(self):
+        families = read("/// D.\n/// [out]\nTensor relu(const Tensor& self);\n/// D.\n/// [out]\n"
+                        "Tensor mean(const Tensor& self, OptionalDtype dtype = {});\n/// D.\n/// [out, method, in-place]\n"
+                        "Tensor put(const Tensor& self, const Tensor& index);")
+        text = emit_functions.out_cpp(families)
+        self.assertIn('rule{"relu", detail::OutRule::Dtype::Same, detail::OutRule::Memory::Whole};', text)
+        self.assertIn('rule{"mean", dtype ? detail::OutRule::Dtype::Same : detail::OutRule::Dtype::Castable,', text)
+        self.assertIn("check_no_overlap(*this, {&index});", emit_methods.methods_cpp(families))
+        self.assertIn("sum", out_rules.unknown(families))
+        self.assertNotIn("relu", out_rules.unknown(families))
 
     def test_methods_alone_have_the_form_by_their_tag(self):
         family = declarations.read_file("taeda/tensor/x.inc", "// Methods.\n// [operations]\n\n/// Doc.\n/// [out]\n"

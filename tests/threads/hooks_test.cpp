@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "taeda/autograd/engine.h"
 #include "taeda/nn/cloneable.h"
@@ -13,6 +15,7 @@
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
+#include "tests/error_of.h"
 #include "tests/threads/together.h"
 
 namespace taeda {
@@ -36,9 +39,9 @@ TEST(HookHandles, RemoveExactlyTheirOwn) {
     return std::vector<int>{of_leaf, after, of_y, pre, post};
   };
   EXPECT_EQ(counts(), (std::vector<int>{1, 1, 1, 1, 1}));
-  y.remove_hook(a);  // another tensor's
-  y.remove_hook(b);
-  x.remove_hook(c);
+  for (const auto& [tensor, others] : {std::pair(y, a), std::pair(y, b), std::pair(x, c)})
+    EXPECT_EQ(error_of([&, t = tensor, h = others] { t.remove_hook(h); }),
+              "Invalid index, no hook at position " + std::to_string(others));
   EXPECT_EQ(counts(), (std::vector<int>{1, 1, 1, 1, 1}));
   x.remove_hook(b);
   EXPECT_EQ(counts(), (std::vector<int>{1, 0, 1, 1, 1}));

@@ -51,20 +51,71 @@ TEST_F(LaunchTool, RefusesFlagsThatMakeNoSense) {
   expect_bad_input("launch", "launch needs a program to run");
   expect_bad_input("launch --nproc-per-nod 2 true",
                    "launch does not know the flag --nproc-per-nod");
-  expect_bad_input("launch --nproc-per-node 0 true", "--nproc-per-node must be a number, auto");
-  expect_bad_input("launch --nproc-per-node two true", "got 'two'");
-  expect_bad_input("launch --nnodes 3:2 --rdzv-endpoint h true", "--nnodes must be a number of");
+  expect_bad_input("launch --nproc-per-node 0 true",
+                   "--nproc-per-node must be a number from 1 to 4096, auto");
+  expect_bad_input("launch --nproc-per-node two true", "value: two (--nproc");
+  expect_bad_input("launch --nnodes 3:2 --rdzv-endpoint h true",
+                   "--nnodes must be a number of machines up to 65536, or min:max, got '3:2'");
   expect_bad_input("launch --nnodes 2 true", "--rdzv-endpoint (or --master-addr) must be given");
   expect_bad_input("launch --nnodes 2 --rdzv-endpoint h:0 true", "--rdzv-endpoint must be a host");
   expect_bad_input("launch --nnodes 2 --rdzv-endpoint h --node-rank 2 true",
-                   "--node-rank must be less than the number of machines, got 2");
+                   "--node-rank must be from 0 to less than the number of machines, got '2'");
   expect_bad_input("launch --standalone --nnodes 2 true", "--standalone must be alone");
   expect_bad_input("launch --rdzv-backend etcd true", "--rdzv-backend must be c10d or static");
   expect_bad_input("launch --rdzv-conf a=1 true", "--rdzv-conf has join_timeout");
-  expect_bad_input("launch --tee 3 true", "--log-dir must be given with --redirects and --tee");
+  expect_bad_input("launch --tee 3 true", "--log-dir must be given with --redirects, --tee");
   expect_bad_input("launch --tee 5 --log-dir d true", "outputs must be 0 (none)");
-  expect_bad_input("launch --max-restarts -1 true", "--max-restarts must be 0 or more, got -1");
+  expect_bad_input("launch --max-restarts -1 true", "--max-restarts must be 0 or more, got '-1'");
   expect_bad_input("launch --check-hosts true", "--hosts must be given with --check-hosts");
+  expect_bad_input("launch --nproc-per-node 99999999999 true", "from 1 to 4096, auto, cpu or gpu");
+  expect_bad_input("launch --nnodes 1:99999999999 --rdzv-endpoint h true",
+                   "min:max, got '99999999999'");
+  expect_bad_input("launch --shutdown-timeout 9223372036854775807 true", "--shutdown-timeout must");
+  expect_bad_input("launch --rdzv-conf join_timeout=9223372036854775807 true", "--rdzv-conf must");
+  expect_bad_input("launch --signals-to-handle SIGNO true", "must be names of signals");
+  expect_bad_input("launch --numa-binding node true",
+                   "--numa-binding is not supported, got 'node'");
+  expect_bad_input("launch -m --no-python true", "Don't use both the '--no-python' flag and the");
+}
+
+TEST_F(LaunchTool, SaysWhichFlagWasMeant) {
+  expect_bad_input("launch --nproc 2 true",
+                   "launch does not know the flag --nproc; did you mean --nproc-per-node?");
+  expect_bad_input("launch --nproc=2 true", "did you mean --nproc-per-node?");
+  expect_bad_input("train csv --data t.csv --nproc-per-node 2", "did you mean --nproc?");
+}
+
+TEST_F(LaunchTool, ReadsTorchrunsVariables) {
+  const Outcome o = taeda_tool("launch sh -c 'echo $WORLD_SIZE'", "PET_NPROC_PER_NODE=2");
+  EXPECT_THAT(o.out, AllOf(HasSubstr("[rank 0] 2\n"), HasSubstr("[rank 1] 2\n")));
+  EXPECT_THAT(taeda_tool("launch true", "PET_STANDALONE=maybe").err,
+              HasSubstr("must be 0 or 1, got 'maybe' (the environment has PET_STANDALONE=maybe)"));
+  EXPECT_THAT(taeda_tool("launch --nnodes 0 true", "PET_MAX_RESTARTS=1").err,
+              testing::Not(HasSubstr("PET_")));
+}
+
+TEST_F(LaunchTool, HasTorchrunsOtherFlags) {
+  const std::string logs = folder / "logs";
+  const Outcome o = taeda_tool(
+      "launch --nproc-per-node 2 --role trainer --virtual-local-rank --local-ranks-filter 1 "
+      "--rdzv-id job --log-dir " +
+          logs +
+          " --duplicate-stdout-filters loss,error "
+          "sh -c 'echo $ROLE_NAME $LOCAL_RANK $CUDA_VISIBLE_DEVICES; echo the loss is $RANK'",
+      "CUDA_VISIBLE_DEVICES=5,7");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, "[rank 1] trainer 0 7\n[rank 1] the loss is 1\n");
+  EXPECT_EQ(contents(logs + "/job/attempt_0/0/stdout.log"), "trainer 0 5\nthe loss is 0\n");
+  EXPECT_THAT(contents(logs + "/job/attempt_0/filtered_stdout.log"),
+              AllOf(HasSubstr("[rank 0] the loss is 0\n"), HasSubstr("[rank 1] the loss is 1\n"),
+                    testing::Not(HasSubstr("trainer"))));
+}
+
+TEST_F(LaunchTool, LogsOfAJobStayBelowTheirFolder) {
+  const std::string logs = folder / "a/logs";
+  EXPECT_EQ(taeda_tool("launch --rdzv-id ../../x --log-dir " + logs + " echo hello").code, 0);
+  EXPECT_EQ(contents(logs + "/%2E.%2F..%2Fx/attempt_0/0/stdout.log"), "hello\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "x"));
 }
 
 TEST_F(LaunchTool, RunsAProgramWithItsArguments) {

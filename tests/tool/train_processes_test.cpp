@@ -277,7 +277,9 @@ TEST(TrainWithoutEngines, SaysSoBeforeItReadsAnything) {
                                "LD_LIBRARY_PATH=" + folder.path());
   EXPECT_EQ(o.code, 2);
   EXPECT_THAT(o.err, AllOf(StartsWith("taeda: "), HasSubstr("taeda train --nproc"),
-                           HasSubstr("libgloo-dev")));
+                           HasSubstr("apt install libtaeda0.2-distributed")));
+  const Outcome info = taeda_tool("info", "LD_LIBRARY_PATH=" + folder.path());
+  EXPECT_THAT(info.out, testing::ContainsRegex("GRPC +built, but not to be had here: no plug-in"));
 }
 
 }  // namespace

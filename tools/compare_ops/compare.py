@@ -108,7 +108,7 @@ def returned(made):
     """The results of a call as a list of dense tensors."""
     if not isinstance(made, (tuple, list)):
         made = [torch.tensor(made) if isinstance(made, bool) else made]
-    return [t.to_dense() if isinstance(t, torch.Tensor) and t.is_sparse else t for t in made]
+    return [t.to_dense() if isinstance(t, torch.Tensor) and t.layout != torch.strided else t for t in made]
 
 
 def tolerances(call, values):
@@ -162,6 +162,24 @@ class Program:
         self.text.append(f"t{len(self.slots) - 1} = {dtype}{sizes} strides {strides}: {flat[:8].tolist()}")
         return len(self.slots) - 1
 
+    def beside(self, call, argument, place, suit, changed):
+        """A tensor in the memory of the one that the call changes: the same elements, some of them, or some and others. None if
+        there is no room."""
+        whole = self.slots[changed]
+        sizes = suit.sizes.get(argument) or self.tensors.shape_for(call.name, place)
+        elements = whole.untyped_storage().nbytes() // whole.element_size()
+        strides = list(whole.stride()) if sizes == list(whole.shape) else list(torch.empty(sizes, device="meta").stride())
+        room = elements - sum((n - 1) * s for n, s in zip(sizes, strides))
+        if 0 in sizes or room < 1:
+            return None
+        offset = self.random.choice([whole.storage_offset(), 0, self.random.randrange(room)])
+        if offset >= room:
+            return None
+        self.driver.send(f"v {changed} s{','.join(map(str, sizes))} s{','.join(map(str, strides))} {offset}")
+        self.slots.append(whole.as_strided(sizes, strides, offset))
+        self.text.append(f"t{len(self.slots) - 1} = t{changed}.as_strided({sizes}, {strides}, {offset})")
+        return len(self.slots) - 1
+
     def values(self, call, wanted):
         """(words for the driver, values for PyTorch) of a call's arguments."""
         words, values, place = [], [], 0
@@ -177,7 +195,9 @@ class Program:
                 if reuse and a.name != "out" and a.name not in suit.sizes and self.random.random() < 0.25:
                     slot = self.random.choice(reuse)
                 else:
-                    slot = self.fresh(call, a.name, place, suit)
+                    near = call.form and words and words[0][0] == "t" and self.random.random() < 0.1
+                    slot = self.beside(call, a.name, place, suit, int(words[0][1:])) if near else None
+                    slot = self.fresh(call, a.name, place, suit) if slot is None else slot
                 place += a.name != "out"
                 words.append(f"t{slot}")
                 values.append(self.slots[slot])
@@ -222,9 +242,12 @@ class Program:
                 self.last = values
                 return call, found[0] and "gradient: " + found[0], found[1]
         theirs, exact = [], tolerances(call, values)
+        size = values[0].shape if call.form == "out" else None
         before = values + [v.clone() for v in values if isinstance(v, torch.Tensor) and call.form]
         found = self.compare(call, "c", words, lambda: returned(schema[0](**kwargs)), lambda a, b: difference(a, b, exact), theirs)
         self.last = before
+        if size is not None and size != values[0].shape:  # what it shared memory with may have stayed behind
+            self.forget(values[0])
         self.slots += [t if isinstance(t, torch.Tensor) else None for t in theirs]
         if found and found[1] and call.form:  # a call that fails may have begun to write
             self.forget(values[0])

@@ -155,6 +155,15 @@ Tensor read_tensor(std::istringstream& in) {
   return storage.as_strided(integers(sizes.substr(1)), integers(strides.substr(1)), offset);
 }
 
+/// Part of the memory of another tensor of the program.
+Tensor read_view(std::istringstream& in) {
+  size_t slot;
+  std::string sizes, strides;
+  int64_t offset;
+  in >> slot >> sizes >> strides >> offset;
+  return slots.at(slot).as_strided(integers(sizes.substr(1)), integers(strides.substr(1)), offset);
+}
+
 void write_tensor(std::ostream& out, const Tensor& t) {
   if (!t.defined()) {
     out << "none\n";
@@ -184,7 +193,7 @@ Results run(std::istringstream& in) {
   Args args(words);
   Results made = find(name).run(args);
   for (Tensor& t : made)
-    if (t.defined() && t.is_sparse()) t = t.to_dense();
+    if (t.defined() && !t.is_strided()) t = t.to_dense();
   slots.insert(slots.end(), made.begin(), made.end());
   return made;
 }
@@ -233,7 +242,7 @@ Results run_gradients(std::istringstream& in) {
   if (!loss.defined()) return {};
   Results made = autograd::grad({loss}, leaves, {}, {}, false, true);
   for (Tensor& t : made)
-    if (t.defined() && t.is_sparse()) t = t.to_dense();
+    if (t.defined() && !t.is_strided()) t = t.to_dense();
   return made;
 }
 
@@ -269,6 +278,7 @@ int main() {
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream in(line.substr(1));
     if (line[0] == 't') slots.push_back(read_tensor(in));
+    if (line[0] == 'v') slots.push_back(read_view(in));
     if (line[0] == 'c') answer([&] { return run(in); });
     if (line[0] == 'g') answer([&] { return run_gradients(in); });
     if (line[0] == '.') slots.clear();

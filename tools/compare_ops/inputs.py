@@ -42,6 +42,7 @@ class Tensors:
         self.dtype = random.choice(DTYPES)
         self.sizes = {letter: random.choice([1, 2, 3, 3, 5]) for letter in "bcknm"} | {"l": random.choice([3, 4, 6])}
         self.special = random.random() < 0.25 and not finite
+        self.all_special = self.special and random.random() < 0.3  # nothing but the points that formulas stumble over
 
     def shape_for(self, name, place):
         random = self.random
@@ -79,24 +80,30 @@ class Tensors:
         if argument in ("index", "indices", "target", "sorter"):
             return random.randrange(3) if random.random() < 0.98 else random.choice([-1, 5])
         if dtype in INTEGERS:
-            if self.special and random.random() < 0.1:
+            if self.special and random.random() < (0.5 if self.all_special else 0.1):
                 info = torch.iinfo(getattr(torch, dtype))
                 return random.choice([info.min, info.max])
             return random.randint(0, 9) if dtype == "uint8" else random.randint(-9, 9)
         if dtype.startswith("complex"):
             return complex(self.number("float32", argument), self.number("float32", argument))
-        if self.special and random.random() < 0.2:
-            return random.choice([math.nan, math.inf, -math.inf, 0.0, -0.0])
+        if self.special and (self.all_special or random.random() < 0.2):
+            return random.choice([math.nan, math.inf, -math.inf, 0.0, -0.0, *self.points(dtype)])
         if random.random() < 0.3:
             return random.choice([0.5, 1.0, 1.5, 2.0, -1.0, -2.5, 3.0, 0.0, -3.0, 6.0])
         return random.gauss(0, 2)
+
+    def points(self, dtype):
+        """The ends of a dtype's numbers: the largest, the smallest, one that is subnormal, and 1 with its neighbours."""
+        info = torch.finfo(getattr(torch, dtype))
+        sign = self.random.choice([1, -1])
+        return [sign * x for x in (info.max, info.smallest_normal, info.smallest_normal / 8, 1.0, 1.0 + info.eps, 1.0 - info.eps / 2)]
 
     def make(self, name, argument, place, suit, i=None):
         """A tensor as the driver reads it: (dtype, sizes, strides, offset, flat tensor of its storage). `i` counts those of a list."""
         sizes = suit.sizes.get(argument)
         sizes = self.shape_for(name, place) if sizes is None else sizes if i is None else sizes[i]
         dtype = suit.dtypes.get(argument) or suit.dtypes.get("") or self.dtype_for(name, argument)
-        strides, offset, count = self.layout(sizes, argument != "out" and argument not in suit.change)
+        strides, offset, count = self.layout(sizes, argument not in suit.change)
         numbers = [self.number(dtype, argument, suit.ranges.get(argument)) for _ in range(count)]
         flat = torch.tensor(numbers, dtype=getattr(torch, dtype))
         if argument in suit.change:

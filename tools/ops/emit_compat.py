@@ -1,7 +1,7 @@
 """What libtorch has of operations that are declared for its programs alone, in include/compat/taeda_compat."""
 
-from emit_functions import (NOTICE, declaration, exempt, forward, other_out_operations, out_arguments, out_inputs,
-                            out_names, out_operations, out_returns)
+from emit_functions import (NOTICE, WIDE, declaration, exempt, forward, other_out_operations, out_arguments, out_inputs,
+                            out_names, out_operations, out_returns, written_out)
 from declarations import Argument
 
 DOC = """\
@@ -20,14 +20,9 @@ def definition(operation):
         return const_definition(o)
     arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
                           for a in o.arguments)
-    given, pack = ", ".join(results), f"{{{', '.join(results)}}}"
-    head = declaration(f"inline {out_returns(o)} {o.name}_out",
-                       [Argument(n, "Tensor&") for n in results] + out_arguments(o), " {")
-    call = f"taeda_compat::{o.name}({arguments})"
-    write = (f"  taeda::detail::write_out({pack}, {call});" if o.outputs > 1 else
-             f"  taeda::detail::compute_out(\"{o.name}\", {given}, [&] {{ return {call}; }});")
-    return [head, f"  taeda::detail::check_out(\"{o.name}\", {pack}{out_inputs(o)});", write,
-            f"  return {pack if o.outputs > 1 else given};", "}"]
+    body = written_out("taeda::detail::", o, f"taeda_compat::{o.name}({arguments})")
+    return [declaration(f"inline {out_returns(o)} {o.name}_out", [Argument(n, "Tensor&") for n in results] + out_arguments(o),
+                        f" {{ {body} }}", width=WIDE)]
 
 
 def const_definition(operation):
@@ -36,7 +31,7 @@ def const_definition(operation):
     head = declaration(f"inline const Tensor& {o.name}_out", [Argument("out", "const Tensor&")] + out_arguments(o), " {")
     given = ", ".join(a.name for a in o.arguments)
     return [head, "  Tensor result = out;", f"  taeda::detail::check_out(\"{o.name}\", {{result}}{out_inputs(o)});",
-            f"  taeda::detail::write_out(result, taeda_compat::{o.name}({given}));", "  return out;", "}"]
+            f"  taeda::detail::write_out(\"{o.name}\", result, taeda_compat::{o.name}({given}));", "  return out;", "}"]
 
 
 def out_forms_h(families, compat):
@@ -48,7 +43,7 @@ def out_forms_h(families, compat):
     out += ["", "namespace taeda_compat {", ""]
     out += [f"using taeda::{name}_out, taeda::{name}_outf;" for name in sorted({o.name for o in found} & theirs)]
     for o in found:
-        out += [""] + definition(o) + [forward_last(o)] * (o.name not in CONST)
+        out += definition(o) + [forward_last(o)] * (o.name not in CONST)
     return "\n".join(out + ["", "}  // namespace taeda_compat", ""])
 
 

@@ -1,5 +1,6 @@
 """Rows for the test of forms: every operation with a form in place or with `out`, called on tensors alone."""
 
+import out_rules
 from emit_functions import out_names
 
 # What stands for arguments without a default. Others have no row.
@@ -46,8 +47,9 @@ def row(operation):
     if "out" in o.tags:
         results = ", ".join(f"out[{i}]" for i in range(len(out_names(o))))
         with_out = f"[](Tensors& out, const Tensors& t) {{ {o.qualified}_out({', '.join([results] + given)}); }}"
+    own = "true" if o.public_name in out_rules.IN_DTYPE_OF_OUT else "false"
     dtypes = " ".join(o.tags.get("dtypes", []))
-    return f'{{"{name}", {tensors}, "{dtypes}",\n {plain},\n {in_place},\n {with_out}}},'
+    return f'{{"{name}", {tensors}, "{dtypes}", {out_rules.written(o)}, {own}, {plain}, {in_place}, {with_out}}},'
 
 
 def forms_inc(families):

@@ -1,7 +1,8 @@
 """The functions that come from others: second names, forms with `out`, and the policies of autocast."""
 
+import out_rules
 from declarations import Argument
-from emit_methods import NOTICE, declaration, tensor_arguments, wrap, first_sentence
+from emit_methods import WIDE, NOTICE, declaration, tensor_arguments, wrap, first_sentence
 
 
 def names_h(families):
@@ -89,7 +90,7 @@ def out_returns(operation):
 def out_head(operation, defaults):
     results = [Argument(n, "Tensor&") for n in out_names(operation)]
     return declaration(f"{out_returns(operation)} {operation.name}_out", results + out_arguments(operation),
-                       ";" if defaults else " {", defaults)
+                       ";" if defaults else " {", defaults, WIDE)
 
 
 def by_namespace(pairs):
@@ -140,7 +141,7 @@ def forward(head, operation, results, last):
     plain = [Argument(a.name, a.type) for a in taken] if last else taken
     body = f"return {operation.qualified}_out({', '.join(results + [a.name for a in taken])});"
     listed = plain + given if last else given + plain
-    return declaration(f"inline {out_returns(operation)} {head}", listed, " {") + f"\n  {body}\n}}"
+    return declaration(f"inline {out_returns(operation)} {head}", listed, f" {{ {body} }}", width=WIDE)
 
 
 def out_forms_h(families):
@@ -154,7 +155,7 @@ def out_forms_h(families):
         out += ["", f"namespace {space} {{"] if space else []
         for pair in members:
             o, results = pair[1], out_names(pair[1])
-            out += [""] + ([out_head(o, defaults=True)] if pair in others else [])
+            out += [out_head(o, defaults=True)] if pair in others else []
             out.append(forward(f"{o.name}_outf", o, results, last=True))
             for second in o.tags.get("also", []):
                 out.append(forward(f"{second}_out", o, results, last=False))
@@ -173,10 +174,12 @@ def exported_forms(families, pairs):
 def out_call(operation):
     """The call of the operation whose result `out` gets."""
     results = out_names(operation)
-    arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else a.name
-                          for a in operation.arguments)
+    in_its_dtype = operation.public_name in out_rules.IN_DTYPE_OF_OUT
+    arguments = ", ".join(f"{results[0]}.options()" if a.type == "const TensorOptions&" else
+                          f"detail::dtype_or({a.name}, {results[0]})" if in_its_dtype and a.type == "OptionalDtype" else
+                          a.name for a in operation.arguments)
     call = f"self.{operation.name}({arguments})" if operation.only_method else f"{operation.qualified}({arguments})"
-    return f"detail::in_shape_of({results[0]}, {call})" if "sequence" in operation.tags else call
+    return f'detail::in_shape_of("{operation.name}", {results[0]}, {call})' if "sequence" in operation.tags else call
 
 
 def out_inputs(operation):
@@ -184,21 +187,23 @@ def out_inputs(operation):
     return "".join(f", {a.name}" for a in out_arguments(operation) if a.is_tensor or a.type == "TensorList")
 
 
+def written_out(space, operation, call):
+    """What a form with `out` does."""
+    o, results = operation, ", ".join(out_names(operation))
+    dtype = next((a.name for a in o.arguments if a.type == "OptionalDtype"), None)
+    rule = out_rules.written(o, dtype, not o.only_method and not out_inputs(o))
+    out = results if o.outputs == 1 else f"std::tie({results})"
+    return f"return {space}to_out({rule}, {out}, [&] {{ return {call}; }}{out_inputs(o)});"
+
+
 def out_cpp(families):
-    """The definitions of the forms with `out`."""
+    """The definitions of the forms with `out`, one in each line."""
     out = [NOTICE, '#include "taeda/generated/ops/out_forms.h"', "", '#include "taeda/ops/write_out.h"', "",
            "namespace taeda::inline v0_2 {", ""]
     for space, members in by_namespace(out_operations(families) + other_out_operations(families)):
         out += [f"namespace {space} {{", ""] if space else []
         for _, o in members:
-            results = ", ".join(out_names(o))
-            pack = f"{{{results}}}"
-            call = out_call(o)
-            out += [out_head(o, defaults=False),
-                    f"  detail::check_out(\"{o.name}\", {pack}{out_inputs(o)});",
-                    f"  detail::write_out({pack}, {call});" if o.outputs > 1 else
-                    f"  detail::compute_out(\"{o.name}\", {results}, [&] {{ return {call}; }});",
-                    f"  return {pack if o.outputs > 1 else results};", "}"]
+            out.append(f"{out_head(o, defaults=False)} {written_out('detail::', o, out_call(o))} }}")
         out += ["", f"}}  // namespace {space}", ""] if space else []
     return "\n".join(out + ["}  // namespace taeda", ""])
 

@@ -2,6 +2,8 @@
 
 import re
 
+import out_rules
+
 NOTICE = "// Made by tools/ops from the declarations in taeda/ops/*.h; see taeda/ops/README.md. Not to be edited."
 
 
@@ -26,6 +28,10 @@ def wrap(words, indent, width=100):
 def parameters(arguments, defaults):
     return ", ".join(f"{a.type}{'' if a.type[-1] in '*&' else ' '}{' ' if a.type[-1] in '*&' else ''}{a.name}"
                      + (f" = {a.default}" if defaults and a.default is not None else "") for a in arguments)
+
+
+# A definition is a line, however wide.
+WIDE = 10**6
 
 
 def declaration(head, arguments, tail, defaults=True, width=100):
@@ -99,8 +105,7 @@ def tensor_arguments(operation):
 def told(operation, name):
     """The line that tells observers of a form in place: Note [Observed operations] in tensor/observer.h."""
     arguments = "".join(f", {a.name}" for a in operation.rest)
-    return (f"  if (is_observed())\n"
-            f"    return observe_method<Tensor&>(\"{name}\", &Tensor::{name}, *this{arguments});\n")
+    return f"  if (is_observed()) return observe_method<Tensor&>(\"{name}\", &Tensor::{name}, *this{arguments});\n"
 
 
 def definition(operation, name, kind):
@@ -109,22 +114,23 @@ def definition(operation, name, kind):
     if kind == "plain":
         if o.tags.get("method") == ["own"]:
             return ""
-        head = declaration(f"{o.returns} Tensor::{name}", o.rest, " const {", defaults=False)
-        return f"{head}\n  return {call(o)};\n}}"
+        return declaration(f"{o.returns} Tensor::{name}", o.rest, f" const {{ return {call(o)}; }}", defaults=False, width=WIDE)
     how = o.tags["in-place"]
     if how == ["own"]:
         return ""
-    head = declaration(f"Tensor& Tensor::{name}", o.rest, " const {", defaults=False)
+    head = declaration(f"Tensor& Tensor::{name}", o.rest, " const {", defaults=False, width=WIDE)
     compute = f"[&](const Tensor& self) {{ return {call(o, 'self')}; }}"
     if how:
         inputs = ", ".join(["*this"] + [a.name for a in o.rest])
         return (f"{head}\n{told(o, name)}"
-                f"  return detail::pointwise_in_place({how[0]}{{}}, \"{name}\", \"{how[0]}Backward0\", *this,\n"
-                f"                                    {{{inputs}}},\n"
-                f"                                    {compute});\n}}")
+                f"  return detail::pointwise_in_place({how[0]}{{}}, \"{name}\", \"{how[0]}Backward0\", *this, {{{inputs}}}, "
+                f"{compute});\n}}")
+    apart = "".join(f", &{name}" for name in tensor_arguments(o))
+    checked = (f"  check_no_internal_overlap(*this);\n  check_no_overlap(*this, {{{apart[2:]}}});\n"
+               if o.public_name in out_rules.CHANGED_APART else "")
     recorded = ", ".join(["*this"] + tensor_arguments(o))
-    return (f"{head}\n{told(o, name)}"
-            f"  return detail::assign(\"{name}\", *this, wants_grad({recorded}),\n                        {compute});\n}}")
+    return (f"{head}\n{told(o, name)}{checked}"
+            f"  return detail::assign(\"{name}\", *this, wants_grad({recorded}), {compute});\n}}")
 
 
 def methods_cpp(families):
@@ -136,7 +142,7 @@ def methods_cpp(families):
         if found:
             headers.append(family.include)
             bodies += [f"// ---- {family.include} ----", ""] + found + [""]
-    includes = ["taeda/ops/assign.h", "taeda/ops/formulas.h", "taeda/tensor/observer.h"] + headers
+    includes = ["taeda/tensor/iter.h", "taeda/ops/assign.h", "taeda/ops/formulas.h", "taeda/tensor/observer.h"] + headers
     return "\n".join([NOTICE] + [f'#include "{h}"' for h in sorted(includes)] +
                      ["", "namespace taeda::inline v0_2 {", ""] + bodies + ["}  // namespace taeda", ""])
 

@@ -23,15 +23,14 @@ def fields(operation):
 
 
 def table_text(families):
-    """One line for each overload, and one for each of its arguments below it, fields between tabs."""
+    """One line for each overload, fields between tabs, those of its arguments behind its own."""
     lines = []
     for family in families:
         lines.append("\t".join(["F", family.name, family.include, " ".join(family.doc.split())]))
         for o in family.operations:
-            lines.append("\t".join(["O"] + fields(o)))
-            for a in o.arguments:
-                lines.append("\t".join(["A", a.name, a.type, "1" if a.default is not None else "0",
-                                        a.default or "", "1" if is_keyword(o, a) else "0"]))
+            arguments = [word for a in o.arguments for word in [a.name, a.type, "1" if a.default is not None else "0",
+                                                                a.default or "", "1" if is_keyword(o, a) else "0"]]
+            lines.append("\t".join(["O"] + fields(o) + arguments))
     return "\n".join(lines) + "\n"
 
 

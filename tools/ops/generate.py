@@ -17,6 +17,7 @@ import emit_methods
 import emit_python
 import emit_stubs
 import emit_table
+import out_rules
 
 METHOD_SOURCES = 3
 
@@ -71,7 +72,10 @@ def main(arguments):
         print("usage: generate.py ROOT FOLDER", file=sys.stderr)
         return 2
     try:
-        write(arguments[1], outputs(read_declarations(arguments[0]), read_compat(arguments[0])))
+        families = read_declarations(arguments[0])
+        if unknown := out_rules.unknown(families):
+            raise declarations.DeclarationError("tools/ops/out_rules.py", 1, f"there is no operation {', '.join(unknown)}")
+        write(arguments[1], outputs(families, read_compat(arguments[0])))
     except declarations.DeclarationError as error:
         print(error, file=sys.stderr)
         return 1

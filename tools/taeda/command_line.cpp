@@ -1,11 +1,16 @@
 #include "tools/taeda/command_line.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <sstream>
 #include <type_traits>
 
@@ -105,12 +110,14 @@ std::vector<std::string> words_of(const Command& command) {
   return words;
 }
 
-/// What the user may have meant by the first word that was not understood.
-std::string suggestion(const Command& command) {
-  const std::vector<std::string> rest = command.remaining();
-  if (rest.empty()) return "";
-  const std::string nearest = nearest_name(rest[0].substr(0, rest[0].find('=')), words_of(command));
-  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+/// The word that `word` is short for, or one that is short for it: `--nproc`, `--nproc-per-node`.
+std::string same_beginning(const std::string& word, const std::vector<std::string>& words) {
+  constexpr size_t kLeast = 4;
+  for (const std::string& other : words) {
+    const size_t common = std::min(word.size(), other.size());
+    if (common >= kLeast && word.substr(0, common) == other.substr(0, common)) return other;
+  }
+  return "";
 }
 
 /// What is wrong with the command line; where a command is missing, which ones there are.
@@ -123,13 +130,25 @@ std::string explain(CLI::App& app, Action& action, const CLI::ParseError& error)
   const std::vector<std::string> words = app.remaining();
   if (names.empty() && error.get_exit_code() == required) {  // of what nobody knows, first
     if (!words.empty() && words[0].starts_with('-'))
-      return app.get_name() + " does not know " + words[0] + suggestion(command);
+      return app.get_name() + " does not know " + words[0] + command.suggestion();
     return app.get_name() + ": " + error.what();
   }
-  if (names.empty() || error.get_exit_code() != required) return error.what() + suggestion(command);
+  if (names.empty() || error.get_exit_code() != required)
+    return error.what() + command.suggestion();
   const std::string got = words.empty() ? "nothing" : "'" + words[0] + "'";
   return (app.get_parent() ? app.get_name() + ": " : "") + "expected one of " + names + ", got " +
-         got + suggestion(command);
+         got + command.suggestion();
+}
+
+/// Why what was printed is lost; 0 where it is not.
+int output_error() {
+  std::cout.flush();
+  const bool lost_before = std::ferror(stdout) || !std::cout;
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !lost_before) return 0;
+  // Where an earlier part was lost its reason is, too; the next one's is the same.
+  if (errno == 0 && ::write(STDOUT_FILENO, "\n", 1) >= 0) return EIO;
+  return errno;
 }
 
 /// What scripts need: one line. What people need: words that are whole.
@@ -219,6 +238,15 @@ void Command::on_call(Action action) const {
 
 std::vector<std::string> Command::remaining() const { return app_->remaining(); }
 
+std::string Command::suggestion() const {
+  const std::vector<std::string> rest = remaining(), words = words_of(*this);
+  if (rest.empty()) return "";
+  const std::string word = rest[0].substr(0, rest[0].find('='));
+  std::string meant = nearest_name(word, words);
+  if (meant.empty()) meant = same_beginning(word, words);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
 bool Command::was_given(const std::string& flag) const { return app_->count(flag) > 0; }
 
 std::string Command::name() const { return app_->get_name(); }
@@ -272,8 +300,13 @@ Action CommandLine::understand(const std::vector<std::string>& words) {
 }
 
 int report_errors(const std::function<int()>& run) {
+  logging::hold_standard_streams();
   try {
-    return run();
+    const int code = run();
+    const int reason = output_error();
+    if (!reason || code) return code;
+    return fail(std::string("the output cannot be written (") + std::strerror(reason) + ")",
+                kExitFailure);
   } catch (const UsageError& e) {
     return fail(e.message(), kExitUsage);
   } catch (const std::exception& e) {

@@ -66,6 +66,9 @@ class Command {
   // Known once the line was understood.
 
   std::vector<std::string> remaining() const;
+  /// "; did you mean --seed?" about the first word that was not understood; empty where nothing is
+  /// like it.
+  std::string suggestion() const;
   bool was_given(const std::string& flag) const;
 
   // What was declared.
@@ -100,7 +103,8 @@ class CommandLine {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Runs it, and says of errors what scripts need: one line, and an exit code.
+/// Runs it, and says of errors what scripts need: one line, and an exit code. Output that could not
+/// be written, to a full disk or where there is none, is an error.
 int report_errors(const std::function<int()>& run);
 
 }  // namespace taeda::tool

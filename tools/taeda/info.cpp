@@ -3,13 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/capability.h"
 #include "taeda/device/cuda.h"
+#include "taeda/device/plugin.h"
+#include "taeda/distributed/engine.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/json.h"
 
@@ -45,12 +49,28 @@ std::string cpu_features() {
   return out;
 }
 
+/// Why a component that was built cannot be had here; empty where it can. Those that are libraries
+/// of their own may not be installed.
+std::string lack_of(std::string component) {
+  for (char& c : component) c = static_cast<char>(std::tolower(c));
+  if (component == "cuda") {
+    std::string reason;
+    return taeda::detail::open_plugin_library(component, &reason).handle ? "" : reason;
+  }
+  const bool is_engine = std::find(std::begin(kEngineNames), std::end(kEngineNames), component) !=
+                         std::end(kEngineNames);
+  return is_engine ? distributed::engine_objection(component) : "";
+}
+
 Json components() {
   Json out = Json::object();
   std::istringstream list(TAEDA_COMPONENTS);
   for (std::string line; std::getline(list, line, '|');) {
     const size_t colon = line.find(": ");
-    if (colon != std::string::npos) out.set(line.substr(0, colon), line.substr(colon + 2));
+    if (colon == std::string::npos) continue;
+    const std::string name = line.substr(0, colon), built = line.substr(colon + 2);
+    const std::string lack = built.starts_with("yes") ? lack_of(name) : "";
+    out.set(name, lack.empty() ? built : "built, but not to be had here: " + lack);
   }
   return out;
 }

@@ -1,10 +1,11 @@
 #include "tools/taeda/tensor_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "taeda/io/file_bytes.h"
 #include "taeda/io/npy.h"
 #include "taeda/io/pt_reader.h"
 #include "taeda/io/pt_source.h"
@@ -16,12 +17,11 @@ namespace taeda::tool {
 namespace {
 
 std::string first_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  TAEDA_CHECK(file && !std::filesystem::is_directory(path), "cannot read ", path, ": ",
-              std::strerror(file ? EISDIR : errno));
-  std::string out(16, '\0');
-  file.read(out.data(), static_cast<std::streamsize>(out.size()));
-  out.resize(static_cast<size_t>(file.gcount()));
+  TAEDA_CHECK(!std::filesystem::is_directory(path), "cannot read ", path, ": ",
+              std::strerror(EISDIR));
+  const auto file = io::FileBytes::open(path);
+  std::string out(static_cast<size_t>(std::min<uint64_t>(16, file->size())), '\0');
+  file->read(0, out.data(), out.size());
   return out;
 }
 

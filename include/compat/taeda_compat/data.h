@@ -2,11 +2,55 @@
 #pragma once
 
 #include <taeda/data/libtorch_order.h>
+#include <taeda/io/keyed_archive.h>
 #include <taeda_compat/namespaces.h>
 
 #include <optional>
 #include <utility>
 #include <vector>
+
+// Inner namespaces are Taeda's: what libtorch has there in addition.
+namespace taeda::serialize {
+
+/// What writes itself to an archive, as samplers and chunk datasets do.
+template <class T>
+concept Archived =
+    !io::Saveable<T> && requires(const T& from, T& to, OutputArchive& out, InputArchive& in) {
+  from.save(out);
+  to.load(in);
+};
+
+template <Archived T>
+OutputArchive& operator<<(OutputArchive& archive, const T& value) {
+  value.save(archive);
+  return archive;
+}
+template <Archived T>
+InputArchive& operator>>(InputArchive& archive, T& value) {
+  value.load(archive);
+  return archive;
+}
+
+}  // namespace taeda::serialize
+
+namespace taeda {
+
+/// Saves to a path, a stream or a function that gets bytes.
+template <serialize::Archived T, class Target>
+void save(const T& value, Target&& target) {
+  serialize::OutputArchive archive;
+  archive << value;
+  archive.save_to(std::forward<Target>(target));
+}
+/// Goes on where what was saved stood.
+template <serialize::Archived T, class... Source>
+void load(T& value, Source&&... source) {
+  serialize::InputArchive archive;
+  archive.load_from(std::forward<Source>(source)...);
+  archive >> value;
+}
+
+}  // namespace taeda
 
 namespace taeda_compat::data {
 namespace data_detail {

@@ -13,6 +13,7 @@ using namespace taeda;
 using std::get_if;
 using std::in_place;
 using std::make_optional;
+using std::make_unique;
 using std::nullopt;
 using std::nullopt_t;
 using std::optional;

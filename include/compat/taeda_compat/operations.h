@@ -155,6 +155,15 @@ inline bool isDifferentiableType(ScalarType t) { return taeda::is_differentiable
 using Variable = Tensor;
 using taeda::AutoGradMode;
 using taeda::GradMode;
+using taeda::InferenceMode;
+/// How a view came to be, by libtorch's names of the kinds.
+enum class CreationMeta : uint8_t {
+  DEFAULT = static_cast<uint8_t>(ViewKind::Default),
+  NO_GRAD_MODE = static_cast<uint8_t>(ViewKind::NoGrad),
+  MULTI_OUTPUT_NODE = static_cast<uint8_t>(ViewKind::MultiOutput),
+  INFERENCE_MODE = static_cast<uint8_t>(ViewKind::Inference),
+  IN_CUSTOM_FUNCTION = static_cast<uint8_t>(ViewKind::CustomFunction),
+};
 }  // namespace taeda::autograd
 
 namespace taeda::fft {
@@ -167,15 +176,6 @@ namespace taeda::nn::init {
 using FanModeType = FanMode;
 using NonlinearityType = Nonlinearity;
 }  // namespace taeda::nn::init
-
-namespace taeda::nn::functional {
-/// The loss with another beta than the options'.
-inline Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
-                             const SmoothL1LossFuncOptions& options, double beta) {
-  return taeda::smooth_l1_loss(input, target, options.reduction(), beta);
-}
-using taeda::one_hot;
-}  // namespace taeda::nn::functional
 
 namespace taeda::cuda {
 using CUDAStream = Stream;

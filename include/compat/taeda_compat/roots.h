@@ -36,6 +36,17 @@ using datasets::BatchDataset;
 using datasets::Dataset;
 }  // namespace torch::data
 
+namespace torch::data::detail {
+using taeda_compat::loader_parts::DataShuttle;
+using taeda_compat::loader_parts::Queue;
+}  // namespace torch::data::detail
+
+namespace torch::data::detail::sequencers {
+using taeda_compat::loader_parts::sequencers::NoSequencer;
+using taeda_compat::loader_parts::sequencers::OrderedSequencer;
+using taeda_compat::loader_parts::sequencers::Sequencer;
+}  // namespace torch::data::detail::sequencers
+
 namespace torch::autograd {
 /// `data` without its history, as a leaf that may require gradients.
 inline taeda::Tensor make_variable(const taeda::Tensor& data, bool requires_grad = false) {

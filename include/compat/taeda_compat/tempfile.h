@@ -16,7 +16,7 @@ namespace taeda_compat {
 
 /// A new file, `name`, open as `fd`; it goes with the object.
 struct TempFile {
-  explicit TempFile(std::string name, int fd = -1) : fd(fd), name(std::move(name)) {}
+  explicit TempFile(std::string path, int opened = -1) : fd(opened), name(std::move(path)) {}
   TempFile(TempFile&& o) noexcept : fd(std::exchange(o.fd, -1)), name(std::exchange(o.name, {})) {}
   TempFile& operator=(TempFile&& o) noexcept {
     std::swap(fd, o.fd);
@@ -33,7 +33,7 @@ struct TempFile {
 
 /// A new folder, `name`; it and what it holds go with the object.
 struct TempDir {
-  explicit TempDir(std::string name) : name(std::move(name)) {}
+  explicit TempDir(std::string path) : name(std::move(path)) {}
   TempDir(TempDir&& o) noexcept : name(std::exchange(o.name, {})) {}
   TempDir& operator=(TempDir&& o) noexcept {
     std::swap(name, o.name);

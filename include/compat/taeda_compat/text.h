@@ -1,9 +1,9 @@
 // c10::str, c10::Join, warnings and the checks that libtorch's programs have as macros.
 #pragma once
 
+#include <taeda/base/warning.h>
 #include <taeda_compat/namespaces.h>
 
-#include <atomic>
 #include <concepts>
 #include <iostream>
 #include <sstream>
@@ -58,80 +58,47 @@ std::string Join(const std::string& delimiter, const Container& container) {
   return out.str();
 }
 
-/// A warning, as a handler gets it.
-class Warning {
- public:
-  explicit Warning(std::string message) : message_(std::move(message)) {}
-  const std::string& msg() const noexcept { return message_; }
-  /// Whether TORCH_WARN_ONCE warns each time.
-  static bool get_warnAlways() noexcept;
-  static void set_warnAlways(bool on) noexcept;
-  /// Who gets warnings: by default standard error; null makes it that again. The handler must
-  /// outlive its use.
-  static class WarningHandler* get_warning_handler() noexcept;
-  static void set_warning_handler(WarningHandler* handler) noexcept;
-
- private:
-  std::string message_;
-};
-
-/// Writes warnings to standard error; a program's own class does something else.
-class WarningHandler {
- public:
-  virtual ~WarningHandler() = default;
-  virtual void process(const Warning& warning) { std::cerr << "Warning: " + warning.msg() + "\n"; }
-};
-
 namespace text_detail {
 constexpr const char* unsaid(const char* text, bool said = false) { return said ? "" : text; }
-struct Warnings {
-  WarningHandler standard;
-  std::atomic<WarningHandler*> handler{&standard};
-  std::atomic<bool> always{false};
-};
-inline Warnings& warnings() {
-  static Warnings all;
-  return all;
-}
 }  // namespace text_detail
 
-inline bool Warning::get_warnAlways() noexcept { return text_detail::warnings().always; }
-inline void Warning::set_warnAlways(bool on) noexcept { text_detail::warnings().always = on; }
-inline WarningHandler* Warning::get_warning_handler() noexcept {
-  return text_detail::warnings().handler;
-}
-inline void Warning::set_warning_handler(WarningHandler* handler) noexcept {
-  auto& all = text_detail::warnings();
-  all.handler = handler ? handler : &all.standard;
-}
+/// Kinds of warnings, for TORCH_WARN_WITH.
+struct UserWarning {
+  static constexpr taeda::WarningKind kKind = taeda::WarningKind::User;
+};
+struct DeprecationWarning {
+  static constexpr taeda::WarningKind kKind = taeda::WarningKind::Deprecation;
+};
 
-/// Tells the handler.
-inline void warn(const Warning& warning) { Warning::get_warning_handler()->process(warning); }
-inline void warn(const std::string& message) { warn(Warning(message)); }
+/// Tells the handler, each time.
+inline void warn(const taeda::Warning& warning) {
+  taeda::Warning::get_warning_handler()->process(warning);
+}
+inline void warn(const std::string& message) { warn(taeda::Warning(message)); }
 
 /// The same by newer names.
 namespace WarningUtils {
-inline bool get_warnAlways() noexcept { return Warning::get_warnAlways(); }
-inline void set_warnAlways(bool on) noexcept { Warning::set_warnAlways(on); }
-inline WarningHandler* get_warning_handler() noexcept { return Warning::get_warning_handler(); }
-inline void set_warning_handler(WarningHandler* handler) noexcept {
-  Warning::set_warning_handler(handler);
+using taeda::WarningHandlerGuard;
+inline bool get_warnAlways() noexcept { return taeda::Warning::get_warnAlways(); }
+inline void set_warnAlways(bool on) noexcept { taeda::Warning::set_warnAlways(on); }
+inline taeda::WarningHandler* get_warning_handler() noexcept {
+  return taeda::Warning::get_warning_handler();
 }
-}  // namespace WarningUtils
-
-/// A handler for a scope.
-class WarningHandlerGuard {
+inline void set_warning_handler(taeda::WarningHandler* handler) noexcept {
+  taeda::Warning::set_warning_handler(handler);
+}
+/// Has what is said once in a process said each time, for a scope.
+class WarnAlways {
  public:
-  explicit WarningHandlerGuard(WarningHandler* handler) : before_(Warning::get_warning_handler()) {
-    Warning::set_warning_handler(handler);
-  }
-  ~WarningHandlerGuard() { Warning::set_warning_handler(before_); }
-  WarningHandlerGuard(const WarningHandlerGuard&) = delete;
-  WarningHandlerGuard& operator=(const WarningHandlerGuard&) = delete;
+  explicit WarnAlways(bool on = true) : before_(get_warnAlways()) { set_warnAlways(on); }
+  ~WarnAlways() { set_warnAlways(before_); }
+  WarnAlways(const WarnAlways&) = delete;
+  WarnAlways& operator=(const WarnAlways&) = delete;
 
  private:
-  WarningHandler* before_;
+  bool before_;
 };
+}  // namespace WarningUtils
 
 }  // namespace taeda_compat
 
@@ -161,18 +128,26 @@ class WarningHandlerGuard {
 #define AT_ASSERT(...) TAEDA_INTERNAL_ASSERT(__VA_ARGS__)
 #define AT_ASSERTM(...) TAEDA_CHECK(__VA_ARGS__, "")
 #define AT_ERROR(...) TAEDA_CHECK(false, __VA_ARGS__)
-#define TORCH_WARN(...) ::taeda_compat::warn(::taeda_compat::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...)                                                   \
-  do {                                                                         \
-    static std::atomic<bool> warned{false};                                    \
-    if (!warned.exchange(true) || ::taeda_compat::Warning::get_warnAlways()) { \
-      TORCH_WARN(__VA_ARGS__);                                                 \
-    }                                                                          \
+#define TORCH_WARN(...) TORCH_WARN_WITH(::taeda_compat::UserWarning, __VA_ARGS__)
+#define TORCH_WARN_DEPRECATION(...) TORCH_WARN_WITH(::taeda_compat::DeprecationWarning, __VA_ARGS__)
+#define TORCH_WARN_WITH(type, ...) \
+  ::taeda_compat::warn(::taeda::Warning(::taeda_compat::str(__VA_ARGS__), type::kKind))
+#define TORCH_WARN_ONCE(...)                         \
+  do {                                               \
+    static constinit ::taeda::WarnOnce taeda_said;   \
+    if (taeda_said.claim()) TORCH_WARN(__VA_ARGS__); \
   } while (false)
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
 #define TORCH_MODULE(Name) TAEDA_MODULE(Name)
 #define TORCH_MODULE_IMPL(Name, Impl) TAEDA_MODULE_IMPL(Name, Impl)
 #define TORCH_ARG(T, name) TAEDA_ARG(T, name)
+/// In a class of modules: {position, value} of the arguments of forward that an AnyModule, in a
+/// Sequential say, may be called without. Those that forward has defaults for need none.
+#define FORWARD_HAS_DEFAULT_ARGS(...)                                                             \
+  friend class ::taeda::nn::AnyModule;                                                            \
+  std::vector<std::pair<unsigned int, ::taeda::nn::AnyValue>> forward_default_arguments() const { \
+    return {__VA_ARGS__};                                                                         \
+  }
 #define TORCH_API
 #define C10_API
 #define C10_UNUSED [[maybe_unused]]

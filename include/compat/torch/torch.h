@@ -3,6 +3,8 @@
 // names leads here (cmake/TaedaCompat.cmake).
 #pragma once
 
+#include <taeda/base/macros.h>  // first: it says what the others need
+
 // What programs find with libtorch's headers without naming it.
 #include <algorithm>
 #include <cmath>
@@ -44,10 +46,12 @@
 #include <taeda_compat/dispatch.h>
 #include <taeda_compat/dlpack.h>
 #include <taeda_compat/enums.h>
+#include <taeda_compat/functional.h>
 #include <taeda_compat/functions.h>
 #include <taeda_compat/indexing.h>
 #include <taeda_compat/layers.h>
 #include <taeda_compat/library.h>
+#include <taeda_compat/loader_parts.h>
 #include <taeda_compat/losses.h>
 #include <taeda_compat/modules.h>
 #include <taeda_compat/namespaces.h>

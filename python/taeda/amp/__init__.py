@@ -3,9 +3,20 @@
 import functools
 
 from .. import _C
+from .._warnings import warn
 from .grad_scaler import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+
+
+def _why_not(device_type, dtype):
+    """Why autocast of a device type stays off; None where nothing speaks against it."""
+    if device_type == "cuda" and not _C._device.is_available("cuda"):
+        return "CUDA is not available or torch_xla is imported. Disabling autocast."
+    if device_type == "cpu" and dtype not in (None, _C.bfloat16, _C.float16):
+        return ("In CPU autocast, but the target dtype is not supported. Disabling autocast.\nCPU Autocast only supports dtype "
+                "of torch.bfloat16, torch.float16 currently.")
+    return None
 
 
 class autocast:
@@ -15,8 +26,10 @@ class autocast:
     """
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
-        if not isinstance(device_type, str):
-            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        _check_type(device_type)
+        if enabled and (why := _why_not(device_type, dtype)):
+            warn(why)
+            enabled, dtype = False, None
         self.arguments = _C.device(device_type), dtype, bool(enabled), cache_enabled
         self.guards = []
 
@@ -35,12 +48,18 @@ class autocast:
         return wrapped
 
 
+def _say_former(name, kind):
+    warn(f"`torch.{kind}.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}('{kind}', args...)` instead.",
+         FutureWarning)
+
+
 class AutocastOfType(autocast):
     """autocast of the type of devices that a class names in `device_type`, as programs wrote it before types were arguments."""
 
     device_type = "cpu"
 
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
+        _say_former("autocast", self.device_type)
         super().__init__(self.device_type, dtype, enabled, cache_enabled)
 
 
@@ -50,6 +69,7 @@ class GradScalerOfType(GradScaler):
     device_type = "cpu"
 
     def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+        _say_former("GradScaler", self.device_type)
         super().__init__(self.device_type, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
 
@@ -58,8 +78,14 @@ def is_autocast_available(device_type):
     return device_type in ("cpu", "cuda", "sim")
 
 
-def custom_fwd(fwd=None, *, device_type="cuda", cast_inputs=None):
+def _check_type(device_type):
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+
+
+def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
     """For forward of an autograd.Function: `cast_inputs` is the dtype of its floating inputs under autocast."""
+    _check_type(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
@@ -73,8 +99,9 @@ def custom_fwd(fwd=None, *, device_type="cuda", cast_inputs=None):
     return wrapped
 
 
-def custom_bwd(bwd=None, *, device_type="cuda"):
+def custom_bwd(bwd=None, *, device_type):
     """For backward of an autograd.Function: it runs under the autocast of its forward."""
+    _check_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 

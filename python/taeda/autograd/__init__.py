@@ -1,14 +1,15 @@
 """Automatic differentiation: passes over what operations recorded."""
 
-import warnings
 
 from .. import _C
+from .._arguments import expect
 from . import graph
 from .function import Function, FunctionCtx, NestedIOFunction, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 from .passes import backward, grad
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import functional
+from .._warnings import warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # imported when they are asked for: `__getattr__` below
@@ -24,6 +25,8 @@ class set_detect_anomaly:
 
     def __init__(self, mode, check_nan=True):
         self.previous = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
+        expect("set_anomaly_enabled", "enabled", 1, mode, bool)
+        expect("set_anomaly_enabled", "check_nan", 2, check_nan, bool)
         _C._set_detect_anomaly(mode, check_nan)
 
     def __enter__(self):
@@ -37,8 +40,8 @@ class detect_anomaly:
     """set_detect_anomaly(True) for a block."""
 
     def __init__(self, check_nan=True):
-        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
-                      "debugging.", stacklevel=2)
+        warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+             "debugging.")
         self.check_nan = check_nan
 
     def __enter__(self):
@@ -79,6 +82,8 @@ class Variable(metaclass=_VariableType):
     """A tensor: the two have been one for long."""
 
     def __new__(cls, data, requires_grad=False, volatile=None):
+        if volatile:
+            warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         out = data.detach() if data.requires_grad and not requires_grad else data.view_as(data).detach()
         return out.requires_grad_(requires_grad)
 

@@ -3,6 +3,7 @@
 import functools
 
 from .. import _C
+from .._warnings import warn
 
 
 class FunctionCtx(_C._FunctionContext):
@@ -25,6 +26,17 @@ class FunctionCtx(_C._FunctionContext):
         """Says that forward changed these inputs in place; it must return them."""
         self.dirty_tensors = args
 
+    def mark_shared_storage(self, *pairs):
+        """Nothing to do: memory that tensors share is known."""
+        warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that calls to "
+             "`set_()` are not tracked", FutureWarning)
+
+    @property
+    def saved_variables(self):
+        """saved_tensors, by a former name."""
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
+
     def mark_non_differentiable(self, *args):
         """Says that these outputs carry no gradient."""
         self.non_differentiable = args
@@ -39,6 +51,11 @@ class Function:
 
     Or `forward(*args)` and `setup_context(ctx, inputs, output)`. backward returns a gradient, or None, for every argument.
     """
+
+    def __init__(self, *args, **kwargs):
+        warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
+             "them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+             DeprecationWarning)
 
     @staticmethod
     def forward(*args, **kwargs):

@@ -1,6 +1,7 @@
 """Gradients compared with differences of values."""
 
 from .. import _C
+from .._warnings import warn
 
 
 class GradcheckError(RuntimeError):
@@ -33,15 +34,36 @@ def _numeric(function, inputs, x, k, eps):
     return [_C.stack(list(column)) for column in zip(*rows)]
 
 
+def _is_complex(value):
+    return isinstance(value, _C.TensorBase) and value.is_complex()
+
+
+def _by_reals(func, inputs):
+    """The function and its inputs with a pair of reals for each complex number: its derivatives are those of their parts."""
+    known = {k for k, x in enumerate(inputs) if _is_complex(x)}
+
+    def parts(*args):
+        made = func(*(_C.view_as_complex(x) if k in known else x for k, x in enumerate(args)))
+        made = made if isinstance(made, (list, tuple)) else (made,)
+        return tuple(_C.view_as_real(y) if _is_complex(y) else y for y in made)
+    return parts, tuple(_C.view_as_real(x.detach()).requires_grad_(x.requires_grad) if k in known else x
+                        for k, x in enumerate(inputs))
+
+
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
               check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
               check_backward_ad=True, fast_mode=False, masked=None):
-    """Whether backward of `func` agrees with differences of its values at `inputs`, real tensors of float64."""
+    """Whether backward of `func` agrees with differences of its values at `inputs`, tensors of float64 or complex128."""
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     checked = [k for k, x in enumerate(inputs) if isinstance(x, _C.TensorBase) and x.requires_grad]
     if not checked:
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have "
                          "requires_grad=True.")
+    for k in checked:
+        if inputs[k].dtype not in (_C.float64, _C.complex128):
+            warn(f"Input #{k} requires gradient and is not a double precision floating point or complex. This check will "
+                 "likely fail if all the inputs are not of double precision floating point or complex.")
+    func, inputs = _by_reals(func, inputs)
     outputs = _tensors(func(*inputs))
     for k in checked:
         numeric = _numeric(func, inputs, inputs[k], k, eps)

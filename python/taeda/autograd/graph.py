@@ -1,6 +1,6 @@
 """Nodes of the graph, and what becomes of saved tensors."""
 
-import collections
+import collections.abc
 import contextlib
 import threading
 
@@ -82,7 +82,10 @@ class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
 def increment_version(tensor):
     """Counts a change in place of a tensor, or of each of several, that was made behind autograd's back: what saved it refuses
     to compute gradients."""
-    for each in (tensor,) if isinstance(tensor, _C.TensorBase) else tensor:
+    several = (tensor,) if isinstance(tensor, _C.TensorBase) else tensor
+    if not isinstance(several, collections.abc.Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for each in several:
         _C._increment_version(each)
 
 

@@ -3,6 +3,7 @@
 import functools
 
 from .. import _C
+from .._arguments import expect
 
 
 class _Mode:
@@ -66,8 +67,8 @@ class set_grad_enabled(_Mode):
     """Switches recording at once; as a context manager it switches back."""
 
     def __init__(self, mode):
-        if isinstance(mode, str):
-            raise TypeError("set_grad_enabled(): argument 'enabled' (position 1) must be bool, not str")
+        if type(mode) is not bool:
+            expect("set_grad_enabled", "enabled", 1, mode, bool)
         self.previous = _C.is_grad_enabled()
         self.mode = mode
         _C._set_grad_enabled(mode)

@@ -1,6 +1,7 @@
 """backward and grad."""
 
 from .. import _C
+from .._warnings import warn
 
 
 def _as_list(tensors):
@@ -9,6 +10,12 @@ def _as_list(tensors):
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sums gradients of `tensors`, weighed by `grad_tensors`, into `grad` of the leaves (of `inputs` alone)."""
+    if grad_variables is not None:
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
+        if grad_tensors is not None:
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please "
+                               "only use `grad_tensors`.")
+        grad_tensors = grad_variables
     roots = _as_list(tensors)
     weights = [None] * len(roots) if grad_tensors is None else _as_list(grad_tensors)
     if len(weights) != len(roots):
@@ -23,6 +30,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
          is_grads_batched=False, materialize_grads=False):
     """The gradients of `outputs` with respect to `inputs`, a tuple; no `grad` changes."""
+    if not only_inputs:
+        warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts "
+             "of the graph, please use torch.autograd.backward.", FutureWarning)
     outputs, inputs = _as_list(outputs), _as_list(inputs)
     weights = [None] * len(outputs) if grad_outputs is None else _as_list(grad_outputs)
     unused = materialize_grads if allow_unused is None else allow_unused

@@ -1,6 +1,22 @@
 """torch.cuda.amp: automatic mixed precision for devices of type cuda."""
 
-from ..amp import AutocastOfType, GradScalerOfType, custom_bwd, custom_fwd  # noqa: F401
+from .. import amp
+from .._warnings import deprecated
+from ..amp import AutocastOfType, GradScalerOfType
+
+
+@deprecated("`torch.cuda.amp.custom_fwd(args...)` is deprecated. Please use `torch.amp.custom_fwd(args..., "
+            "device_type='cuda')` instead.")
+def custom_fwd(fwd=None, *, cast_inputs=None):
+    """torch.amp.custom_fwd for device type cuda."""
+    return amp.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+@deprecated("`torch.cuda.amp.custom_bwd(args...)` is deprecated. Please use `torch.amp.custom_bwd(args..., "
+            "device_type='cuda')` instead.")
+def custom_bwd(bwd):
+    """torch.amp.custom_bwd for device type cuda."""
+    return amp.custom_bwd(bwd, device_type="cuda")
 
 
 class autocast(AutocastOfType):

@@ -1,10 +1,10 @@
 """What the processes of a group exchange: tensors, all together or from one to another."""
 
-import warnings
 from datetime import timedelta
 
 from .. import _C
 from .groups import checked_timeout, get_global_rank, get_rank, is_outside
+from .._warnings import warn
 
 _dist = _C._distributed
 ReduceOp = _dist.ReduceOp
@@ -85,7 +85,7 @@ def _left_out(group, name):
     """Whether there is nothing to do, which is said."""
     if not is_outside(group):
         return False
-    warnings.warn(f"Running {name} on global rank {get_rank()} which does not belong to the given group.", stacklevel=3)
+    warn(f"Running {name} on global rank {get_rank()} which does not belong to the given group.")
     return True
 
 

@@ -76,6 +76,10 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
                              else "rank must be non-negative if using store")
     if init_method is not None and not isinstance(init_method, str):
         raise RuntimeError(f"`init_method` must be a string. {type(init_method)}: {init_method}")
+    known = {"env", "tcp", "file", "store"}
+    if init_method and "://" in init_method and init_method.partition("://")[0] not in known:
+        raise RuntimeError(f"No rendezvous handler for {init_method.partition('://')[0]}://; there are env://, tcp://host:port "
+                           "and file:///path")
     name = str(Backend(backend)) if backend is not None else _default_backend(device_id)
     _dist.init_process_group("" if name == Backend.UNDEFINED else name, init_method or "", checked_timeout(timeout),
                              int(world_size), int(rank), store, group_name)

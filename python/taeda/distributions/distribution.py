@@ -3,6 +3,7 @@
 import numbers
 
 from .. import _C
+from .._warnings import warn
 from ..autograd.modes import enable_grad
 from ._twins import Library, expanded
 from .constraints import is_dependent
@@ -57,6 +58,9 @@ class Distribution:
         self._batch_shape, self._event_shape = _C.Size(batch_shape), _C.Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
+        if self._validate_args and type(self).arg_constraints is Distribution.arg_constraints:
+            warn(f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize the "
+                 "distribution with `validate_args=False` to turn off validation.")
         if self._validate_args and self.arg_constraints:
             self._check_parameters()
 
@@ -124,7 +128,7 @@ class Distribution:
     _takes_numbers = False  # as values, also where they are checked
 
     def _as_value(self, value):
-        if isinstance(value, numbers.Number) and self._validate_args and not self._takes_numbers:
+        if isinstance(value, (numbers.Number, str)) and self._validate_args and not self._takes_numbers:
             raise ValueError("The value argument to log_prob must be a Tensor")
         if isinstance(value, _C.TensorBase):
             return value
@@ -190,9 +194,15 @@ class Distribution:
     def _validate_sample(self, value):
         if not isinstance(value, _C.TensorBase):
             raise ValueError("The value argument to log_prob must be a Tensor")
-        if not self.support.check(value).all():
+        try:
+            support = self.support
+        except NotImplementedError:
+            warn(f"{type(self)} does not define `support` to enable sample validation. Please initialize the distribution with "
+                 "`validate_args=False` to turn off validation.")
+            return
+        if not support.check(value).all():
             raise ValueError(f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within "
-                             f"the support ({self.support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
+                             f"the support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
 
     def __repr__(self):
         if self._twin is not None:

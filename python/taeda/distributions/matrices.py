@@ -3,6 +3,7 @@
 import math
 
 from .. import _C, linalg
+from .._warnings import warn
 from ..autograd.modes import no_grad
 from ..functional import broadcast_shapes
 from ..numbers import finfo
@@ -49,6 +50,8 @@ class Wishart(ExponentialFamily):
         size = matrix.size(-1)
         if bool((self.df <= size - 1).any()):
             raise ValueError(f"Value of df={self.df} expected to be greater than ndim - 1 = {size - 1}.")
+        if bool((self.df < size).any()):
+            warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.")
         super().__init__(batch, matrix.shape[-2:], validate_args)
 
     @_Lazy

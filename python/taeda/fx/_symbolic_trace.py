@@ -381,6 +381,8 @@ class _StructuredCodeGen(CodeGen):
 
 def symbolic_trace(root, concrete_args=None):
     """A GraphModule that does what a module or function does, as Tracer().trace finds it."""
+    if not callable(root):
+        raise AssertionError(f"Expected FunctionType, got {type(root)}")
     tracer = Tracer()
     graph = tracer.trace(root, concrete_args)
     name = type(root).__name__ if isinstance(root, Module) else root.__name__

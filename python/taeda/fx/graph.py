@@ -7,6 +7,7 @@ import re
 
 from ._codegen import TORCH, CodeGen, Namespace, PythonCode, python_code  # noqa: F401
 from .node import Node, _qualified_name, map_arg
+from .._warnings import warn
 
 __all__ = ["Graph", "PythonCode", "CodeGen"]
 
@@ -33,6 +34,11 @@ class _NodeList:
 
     def __repr__(self):
         return repr(list(self))
+
+
+def _check_target(target):
+    if not isinstance(target, str):
+        raise AssertionError(f"Expected target to be str, got {type(target)}")
 
 
 class Graph:
@@ -101,20 +107,21 @@ class Graph:
 
     def placeholder(self, name, type_expr=None, default_value=Ellipsis):
         """Adds an input; without a default it must be given."""
+        _check_target(name)
         return self.create_node("placeholder", name, () if default_value is Ellipsis else (default_value,),
                                 type_expr=type_expr)
 
     def get_attr(self, qualified_name, type_expr=None):
         """Adds the reading of a parameter, buffer or other attribute of the module."""
         if self.owning_module is not None and not _has_attribute(self.owning_module, qualified_name):
-            import warnings
-            warnings.warn("Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
-                          "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the "
-                          "necessary Parameter, or nn.Module.register_buffer to add the necessary buffer", stacklevel=2)
+            warn("Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
+                 "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the "
+                 "necessary Parameter, or nn.Module.register_buffer to add the necessary buffer")
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
     def call_module(self, module_name, args=None, kwargs=None, type_expr=None):
         """Adds a call of a module inside the owning one."""
+        _check_target(module_name)
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
     def call_method(self, method_name, args=None, kwargs=None, type_expr=None):
@@ -186,8 +193,7 @@ class Graph:
         if to_erase.graph is not self:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
-            import warnings
-            warnings.warn(f"erase_node({to_erase}) on an already erased node", stacklevel=2)
+            warn(f"erase_node({to_erase}) on an already erased node")
             return
         to_erase._unlink()
         to_erase._erased = True

@@ -1,11 +1,12 @@
 """How tensors travel through queues, pipes and to new processes."""
 
 import os
-from multiprocessing import reduction
+from multiprocessing import context, reduction
 
 from .. import _C
 from .._tensor import Tensor
 from ..nn.parameter import Parameter
+from .kept import KeptFd
 
 
 def _rebuild_tensor(is_parameter, handle, place, nbytes, dtype, size, stride, offset, requires_grad, attributes):
@@ -33,7 +34,9 @@ def reduce_tensor(tensor):
     if place is None:  # memory that a loader's worker sent, which has no descriptor any more
         return reduce_tensor(tensor.detach().clone().requires_grad_(tensor.requires_grad))
     attributes = {name: value for name, value in tensor.__dict__.items() if not name.startswith("_")}
-    memory = (reduction.DupFd(place[0]), place[1], tensor._storage_nbytes(), tensor.dtype)
+    # For a process that is being started descriptors go with it; Note [Kept descriptors] tells of others.
+    handle = reduction.DupFd(place[0]) if context.get_spawning_popen() is not None else KeptFd(place[0])
+    memory = (handle, place[1], tensor._storage_nbytes(), tensor.dtype)
     elements = (tuple(tensor.size()), tensor.stride(), tensor.storage_offset(), tensor.requires_grad, attributes)
     return _rebuild_tensor, (type(tensor) is Parameter, *memory, *elements)
 

@@ -8,8 +8,9 @@ import signal
 import sys
 import tempfile
 import traceback
-import warnings
 import weakref
+
+from .._warnings import warn
 
 ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"
 
@@ -172,7 +173,7 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
     """start_processes with new interpreters; `fn` must be found by name in its module."""
     if start_method != "spawn":
-        warnings.warn(f"This method only supports start_method=spawn (got: {start_method}).\n"
-                      "To use a different start_method use:\n\t\t torch.multiprocessing.start_processes(...)",
-                      FutureWarning, stacklevel=2)
+        warn(f"This method only supports start_method=spawn (got: {start_method}).\n"
+             "To use a different start_method use:\n\t\t torch.multiprocessing.start_processes(...)",
+             FutureWarning)
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")

@@ -3,6 +3,7 @@
 import math
 
 from .. import _C
+from .._warnings import warn
 
 _own = None  # functions of nn.functional that attention is made of, and which the operation leaves out
 
@@ -26,6 +27,10 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if query.shape[-1] != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.shape[-1]}")
+    if key_padding_mask is not None and attn_mask is not None and key_padding_mask.dtype != attn_mask.dtype:
+        warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.")
     if not batched:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
@@ -51,6 +56,11 @@ def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
     if key_padding_mask is not None and key_padding_mask.dim() != ndim - 1:
         raise AssertionError(f"For {kind} ({ndim}-D) `query`, expected `key_padding_mask` to be `None` or {ndim - 1}-D but "
                              f"found {key_padding_mask.dim()}-D tensor instead")
+    if key_padding_mask is not None:
+        for i, (given, wanted) in enumerate(zip(key_padding_mask.shape[::-1], key.shape[::-1][1:] if not batched else
+                                                (key.shape[0], key.shape[1]))):
+            if given != wanted:
+                raise AssertionError(f"Expected key_padded_mask.shape[{1 - i}] to be {wanted}, but got {given}")
     if attn_mask is not None and attn_mask.dim() not in (2, 3):
         raise AssertionError(f"For {kind} ({ndim}-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
                              f"{attn_mask.dim()}-D tensor instead")

@@ -1,8 +1,8 @@
 """Losses of torch.nn.functional."""
 
-import warnings
 
 from .. import _C
+from .._warnings import warn
 
 _F = _C._functional
 
@@ -12,26 +12,25 @@ __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_e
            "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss"]
 
 
-def legacy_reduction(size_average, reduce, reduction, stacklevel=4):
-    """The reduction that two old flags mean; `reduction` where they are not given."""
-    if size_average is None and reduce is None:
-        return reduction
-    size_average = True if size_average is None else size_average
-    reduce = True if reduce is None else reduce
-    reduction = "none" if not reduce else "mean" if size_average else "sum"
-    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-                  stacklevel=stacklevel)
+def named(reduction):
+    """The name of a reduction; the library also knows them by number, which programs may not."""
+    if not isinstance(reduction, str):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
     return reduction
 
 
-def _of_one_size(input, target):
-    """Both as they are compared, with a warning where that takes more than they are."""
-    if input.shape != target.shape:
-        warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
-                      "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-                      stacklevel=3)
-        return _C.broadcast_tensors([input, target])
-    return input, target
+def legacy_reduction(size_average, reduce, reduction):
+    """The reduction that two old flags mean; `reduction` where they are not given."""
+    if size_average is None and reduce is None:
+        if reduction == "elementwise_mean":
+            warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
+            return "mean"
+        return reduction if type(reduction) is str else named(reduction)
+    size_average = True if size_average is None else size_average
+    reduce = True if reduce is None else reduce
+    reduction = "none" if not reduce else "mean" if size_average else "sum"
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
+    return reduction
 
 
 def _weighted(losses, weight, reduction, by_weight):
@@ -44,7 +43,6 @@ def _weighted(losses, weight, reduction, by_weight):
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    input, target = _of_one_size(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if weight is not None:
         return _weighted(_C.mse_loss(input, target, "none"), weight, reduction, True)
@@ -52,7 +50,6 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    input, target = _of_one_size(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if weight is not None:
         return _weighted(_C.l1_loss(input, target, "none"), weight, reduction, True)
@@ -60,15 +57,13 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    input, target = _of_one_size(input, target)
     return _C.smooth_l1_loss(input, target, legacy_reduction(size_average, reduce, reduction), beta)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    input, target = _of_one_size(input, target)
     if weight is not None:
         return _weighted(_C.huber_loss(input, target, "none", delta), weight, reduction, False)
-    return _C.huber_loss(input, target, reduction, delta)
+    return _C.huber_loss(input, target, named(reduction), delta)
 
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
@@ -105,13 +100,13 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce, reduction)
     elif reduction == "mean":
-        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
-                      "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
-                      "behave the same as 'batchmean' in the next major release.", stacklevel=2)
+        warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
+             "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
+             "behave the same as 'batchmean' in the next major release.")
     if reduction == "batchmean":
         made = _C.kl_div(input, target, "sum", log_target)
         return made / input.size(0) if input.dim() else made
-    return _C.kl_div(input, target, reduction, log_target)
+    return _C.kl_div(input, target, named(reduction), log_target)
 
 
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
@@ -174,7 +169,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
     """Connectionist temporal classification; log_probs [T, N, C] or [T, C] (Graves et al. 2006)."""
-    return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, named(reduction), zero_infinity)
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,

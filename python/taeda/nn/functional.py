@@ -3,7 +3,6 @@
 import math
 import operator
 import sys
-import warnings
 
 from .. import _C
 from .._C import (  # noqa: F401  the same signatures there
@@ -11,7 +10,9 @@ from .._C import (  # noqa: F401  the same signatures there
     conv_transpose3d, cosine_similarity, gelu, hardshrink, linear, one_hot, pairwise_distance, pdist,
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
+from .._arguments import expect
 from .._more_signatures import into as _into
+from .._warnings import warn
 
 _F = _C._functional
 logsigmoid = _C.log_sigmoid
@@ -25,6 +26,16 @@ def bilinear(input1, input2, weight, bias=None):
 
 def _repeated(value, count):
     return list(value) if isinstance(value, (list, tuple)) else [value] * count
+
+
+def _ints(function, argument, value, count):
+    """`count` sizes: one for all dimensions, or a list of them."""
+    values = _repeated(value, count)
+    for each in values:
+        if isinstance(each, (bool, _C.TensorBase)) or not hasattr(each, "__index__"):
+            raise TypeError(f"{function}(): argument '{argument}' must be tuple of ints, but found element of type "
+                            f"{type(each).__name__}")
+    return values
 
 
 # Activations
@@ -107,8 +118,7 @@ def hardswish(input, inplace=False):
 
 
 def _implicit_dim(name, ndim, stacklevel):
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-                  stacklevel=stacklevel + 1)
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -127,7 +137,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """Samples of the Gumbel-softmax distribution; with `hard` one-hot, with the gradient of the soft ones."""
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     return _F.gumbel_softmax(logits, tau, hard, dim)
 
 
@@ -170,13 +180,13 @@ def _channel_drop(dims):
                 f"optional batch dimension (i.e. {batched - 1}D or {batched}D inputs).")
             if dims == 1:
                 raise RuntimeError(wrong)
-            warnings.warn(wrong, stacklevel=2)
+            warn(wrong)
         if dims == 2 and ndim == 3:
-            warnings.warn(f"dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D dropout behavior "
-                          "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
-                          "will change in a future release to interpret the input as one without a batch dimension, i.e. shape "
-                          "(C, H, W). To maintain the 1-D channel-wise dropout behavior, please switch to using dropout1d "
-                          "instead.", stacklevel=2)
+            warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
+                 "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
+                 "will change in a future release to interpret the input as one without a batch dimension, i.e. shape "
+                 "(C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d "
+                 "instead.")
         drop = _C.feature_dropout_ if inplace else _C.feature_dropout
         if ndim != batched - 1 or dims == 2:
             return drop(input, p, training)
@@ -198,9 +208,15 @@ def _check_statistics(input):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
 
 
+def _check_eps(eps):
+    if eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+
+
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     if training:
         _check_statistics(input)
+        _check_eps(eps)
     return _C.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
@@ -261,11 +277,14 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                   per_sample_weights=None, include_last_offset=False, padding_idx=None):
     """Sums, means or maxima of bags of rows."""
     if weight.dtype == _C.int64 and input.is_floating_point():
-        warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
-                      "deprecated, and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2)
+        warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+             "deprecated, and should now be `embedding_bag(input, weight, ...)`.")
         input, weight = weight, input
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
+    if type(scale_grad_by_freq) is not bool or type(sparse) is not bool:
+        expect("embedding_bag", "scale_grad_by_freq", 5, scale_grad_by_freq, bool)
+        expect("embedding_bag", "sparse", 6, sparse, bool)
     return _F.embedding_bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights,
                             include_last_offset, padding_idx)
 
@@ -340,7 +359,8 @@ def _fractional_pools(dims):
     def pair(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         if output_size is None and output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
-        return operation(input, _repeated(kernel_size, dims), None if output_size is None else _repeated(output_size, dims),
+        sizes = None if output_size is None else _ints(name, "output_size", output_size, dims)
+        return operation(input, _ints(name, "kernel_size", kernel_size, dims), sizes,
                          None if output_ratio is None else _repeated(output_ratio, dims), _random_samples)
 
     def call(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
@@ -356,12 +376,13 @@ fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional_pools(3)
 
 def _unpool(dims):
     def call(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-        kernel = _repeated(kernel_size, dims)
-        stride = kernel if stride is None else _repeated(stride, dims)
+        kernel = _ints(name, "kernel_size", kernel_size, dims)
+        stride = kernel if stride is None else _ints(name, "stride", stride, dims)
+        padding = _ints(name, "padding", padding, dims)
         if output_size is not None:
             output_size = list(output_size)[-dims:]
-        return _F.max_unpool(input, indices, kernel, stride, _repeated(padding, dims), output_size)
-    call.__name__ = f"max_unpool{dims}d"
+        return _F.max_unpool(input, indices, kernel, stride, padding, output_size)
+    call.__name__ = name = f"max_unpool{dims}d"
     return call
 
 
@@ -370,12 +391,16 @@ max_unpool1d, max_unpool2d, max_unpool3d = map(_unpool, (1, 2, 3))
 
 def _lp_pool(dims):
     def call(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-        kernel = _repeated(kernel_size, dims)
+        if norm_type == 0:
+            raise ValueError("norm_type must be a non-zero value, but got 0")
+        kernel = _ints(name, "kernel_size", kernel_size, dims)
+        expect(name, "ceil_mode", None, ceil_mode, bool)
         if dims == 3:
             means = _C.avg_pool3d(input.pow(norm_type), kernel, stride, 0, ceil_mode)
             return (means.sign() * means.abs().relu()).mul(math.prod(kernel)).pow(1.0 / norm_type)
-        return _F.lp_pool(input, norm_type, kernel, kernel if stride is None else _repeated(stride, dims), ceil_mode)
-    call.__name__ = f"lp_pool{dims}d"
+        stride = kernel if stride is None else _ints(name, "stride", stride, dims)
+        return _F.lp_pool(input, norm_type, kernel, stride, ceil_mode)
+    call.__name__ = name = f"lp_pool{dims}d"
     return call
 
 
@@ -389,25 +414,29 @@ def pad(input, pad, mode="constant", value=None):
     """Adds pad[0] entries before and pad[1] after the last dimension, and so on; negative numbers cut."""
     if mode != "constant" and value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    return _F.pad(input, list(pad), mode, 0 if value is None else value)
+    if isinstance(value, _C.TensorBase):
+        raise TypeError("pad(): argument 'value' (position 4) must be float, not Tensor")
+    return _F.pad(input, _ints("pad", "pad", tuple(pad), 1), mode, 0 if value is None else value)
 
 
 def pixel_shuffle(input, upscale_factor):
-    return _F.pixel_shuffle(input, upscale_factor)
+    return _F.pixel_shuffle(input, _ints("pixel_shuffle", "upscale_factor", (upscale_factor,), 1)[0])
 
 
 def pixel_unshuffle(input, downscale_factor):
-    return _F.pixel_unshuffle(input, downscale_factor)
+    return _F.pixel_unshuffle(input, _ints("pixel_unshuffle", "downscale_factor", (downscale_factor,), 1)[0])
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """The windows of a convolution as columns: [N, C kh kw, L]."""
-    return _F.unfold(input, *(_repeated(v, 2) for v in (kernel_size, dilation, padding, stride)))
+    given = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
+    return _F.unfold(input, *(_ints("unfold", name, value, 2) for name, value in given.items()))
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """The sum of such columns at their places."""
-    return _F.fold(input, *(_repeated(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)))
+    given = {"output_size": output_size, "kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
+    return _F.fold(input, *(_ints("fold", name, value, 2) for name, value in given.items()))
 
 
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
@@ -422,23 +451,27 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
                              f"{value}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
                              f"{'output size' if name == 'size' else 'scale_factor'} in "
                              f"{'(o1, o2, ...,oK)' if name == 'size' else '(s1, s2, ...,sK)'} format.")
-    return _F.interpolate(input, None if size is None else [int(n) for n in _repeated(size, dims)],
+    sizes = None if size is None else _repeated(size, dims)
+    for n in sizes or ():
+        if not isinstance(n, int) and not (isinstance(n, _C.TensorBase) and n.numel() == 1 and not n.is_floating_point()):
+            raise TypeError(f"interpolate(): argument 'size' must be ints, but got {type(n).__name__}")
+    return _F.interpolate(input, None if sizes is None else [int(n) for n in sizes],
                           None if scale_factor is None else [float(s) for s in _repeated(scale_factor, dims)],
                           mode, align_corners, recompute_scale_factor, antialias)
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
-    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
-    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
@@ -452,9 +485,9 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
                              f"{', '.join(map(repr, known[:-1]))}{',' if name == 'padding_mode' else ''} or {last}, but got: "
                              f"'{value}'")
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
-                      "details.", stacklevel=2)
+        warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+             "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+             "details.")
     return _F.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
 
 
@@ -463,9 +496,12 @@ def affine_grid(theta, size, align_corners=None):
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
-                      "details.", stacklevel=2)
+        warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+             "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+             "details.")
+    if align_corners and 1 in list(size)[2:]:
+        warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is not "
+             "an intended use case of affine_grid. See the documentation of affine_grid for details.")
     return _F.affine_grid(theta, list(size), bool(align_corners))
 
 

@@ -2,10 +2,10 @@
 
 import functools
 import math
-import warnings
 
 from .. import _C
 from ..autograd.modes import no_grad
+from .._warnings import warn
 
 _GAINS = {"linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "conv_transpose1d": 1, "conv_transpose2d": 1,
           "conv_transpose3d": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
@@ -66,28 +66,10 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     with the probability that their density has in the densest one's.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
-                      "incorrect.", stacklevel=3)
+        warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+             "incorrect.")
 
-    if tensor.is_meta:
-        return tensor
-
-    def below(x):
-        return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
-    plain = below(b) - below(a) > 0.3
-    densest = (max(a, min(b, mean)) - mean) / std
-    made, missing = None, None
-    while missing is None or bool(missing.any()):
-        if plain:
-            drawn = _C.empty_like(tensor).normal_(mean, std, generator=generator)
-            kept = (drawn >= a) & (drawn <= b)
-        else:
-            drawn = _C.empty_like(tensor).uniform_(a, b, generator=generator)
-            share = ((densest ** 2 - ((drawn - mean) / std) ** 2) / 2).exp()
-            kept = _C.empty_like(tensor).uniform_(generator=generator) <= share
-        made = drawn if made is None else _C.where(missing & kept, drawn, made)
-        missing = ~kept if missing is None else missing & ~kept
-    return tensor.copy_(made)
+    return _C._trunc_normal_(tensor, float(mean), float(std), float(a), float(b), generator)
 
 
 @_unrecorded
@@ -145,7 +127,7 @@ def _kaiming_std(tensor, a, mode, nonlinearity):
 
 def _is_empty(tensor):
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn("Initializing zero-element tensors is a no-op")
         return True
     return False
 
@@ -201,7 +183,7 @@ def _deprecated(new):
     old = new.__name__[:-1]
 
     def call(*args, **kwargs):
-        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{old}_`.", FutureWarning, stacklevel=2)
+        warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{old}_`.", FutureWarning)
         return new(*args, **kwargs)
     call.__name__ = old
     return call

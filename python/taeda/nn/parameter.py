@@ -2,6 +2,7 @@
 
 
 from .. import _C
+from .._arguments import expect
 from .._tensor import Tensor
 
 
@@ -20,6 +21,8 @@ class Parameter(Tensor, metaclass=_ParameterType):
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = _C.empty(0)
+        if type(requires_grad) is not bool:
+            expect("_make_subclass", "require_grad", 3, requires_grad, bool)
         if not isinstance(data, _C.TensorBase):
             raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach': a Parameter is made of a Tensor")
         if _C._has_torch_function_unary(data):  # stays of its class
@@ -73,7 +76,18 @@ class Buffer(Tensor, metaclass=_BufferType):
 class _Uninitialized:
     """A tensor of a module that learns its shape from its first input."""
 
-    __torch_function__ = _C._disabled_torch_function_impl
+    # What may be asked of it: where it is, of which dtype, and to be elsewhere or of another.
+    _ANSWERED = {"__hash__", "__repr__", "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "char",
+                 "short", "int", "long", "cuda", "cpu", "to", "get_device"}
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        name = getattr(func, "__name__", "")
+        if type(func).__name__ == "method-wrapper" or name in cls._ANSWERED:
+            return _C._disabled_torch_function_impl(func, types, args, kwargs)
+        raise ValueError(f"Attempted to use an uninitialized parameter in {func}. A module that holds a torch.nn.parameter."
+                         f"{cls.__name__} learns its shape from the first batch: call the module with one before anything "
+                         "else is done with its parameters.")
 
     def materialize(self, shape, device=None, dtype=None):
         """Gives it a shape and memory; from then on it is as any other."""

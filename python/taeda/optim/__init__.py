@@ -4,10 +4,10 @@ import sys as _sys
 
 from .._utils import modules_of_classes as _modules_of_classes
 from . import functional, lr_scheduler, swa_utils
-from .elementwise import ASGD, Adadelta, Adafactor, Adamax, Muon, NAdam, RAdam, Rprop, SparseAdam
-from .fused import SGD, Adagrad, Adam, AdamW, RMSprop
 from .lbfgs import LBFGS
 from .optimizer import Optimizer
+from .rules import (SGD, ASGD, Adadelta, Adafactor, Adagrad, Adam, Adamax, AdamW, Muon, NAdam, RAdam, RMSprop, Rprop,
+                    SparseAdam)
 
 __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
            "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils"]

@@ -119,7 +119,8 @@ class LBFGS(Optimizer):
 
     def _loss(self, closure):
         with enable_grad():
-            loss = float(closure())
+            loss = closure()
+        loss = float(loss)
         return -loss if self.param_groups[0]["maximize"] else loss
 
     def _direction(self, state, grad):

@@ -3,7 +3,7 @@
 import math
 import types
 
-from .lr_scheduler import LRScheduler, _listed, _set
+from .lr_scheduler import LRScheduler, _listed, _rules, _set
 from .optimizer import Optimizer
 
 
@@ -50,9 +50,8 @@ class CyclicLR(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        cycle = math.floor(1 + self.last_epoch / self.total_size)
-        x = 1.0 + self.last_epoch / self.total_size - cycle
-        height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        up = self.total_size * self.step_ratio
+        cycle, height = _rules.cycle(self.last_epoch, up, self.total_size - up)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             for low, high, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
@@ -78,14 +77,6 @@ def _set_momentum(group, value, use_beta1):
         group["betas"] = (value, *group["betas"][1:])
     else:
         group["momentum"] = value
-
-
-def _cosine(start, end, share):
-    return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
-
-
-def _line(start, end, share):
-    return (end - start) * share + start
 
 
 class OneCycleLR(LRScheduler):
@@ -134,7 +125,7 @@ class OneCycleLR(LRScheduler):
         step, rates = self.last_epoch, []
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
-        anneal = _cosine if self._anneal_func_type == "cos" else _line
+        cosine = self._anneal_func_type == "cos"
         start = 0.0
         for i, phase in enumerate(self._schedule_phases):
             if step <= phase["end_step"] or i == len(self._schedule_phases) - 1:
@@ -142,9 +133,9 @@ class OneCycleLR(LRScheduler):
             start = phase["end_step"]
         share = (step - start) / (phase["end_step"] - start)
         for group in self.optimizer.param_groups:
-            rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], share))
+            rates.append(_rules.annealed(group[phase["start_lr"]], group[phase["end_lr"]], share, cosine))
             if self.cycle_momentum:
-                momentum = anneal(group[phase["start_momentum"]], group[phase["end_momentum"]], share)
+                momentum = _rules.annealed(group[phase["start_momentum"]], group[phase["end_momentum"]], share, cosine)
                 _set_momentum(group, momentum, self.use_beta1)
         return rates
 

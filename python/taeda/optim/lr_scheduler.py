@@ -4,14 +4,17 @@ import bisect
 import collections
 import math
 import types
-import warnings
 
+from .. import _C
 from .._tensor import Tensor
 from .optimizer import Optimizer
 
+_rules = _C._optim.rates  # the library's, of numbers alone
+
 EPOCH_DEPRECATION_WARNING = (
-    "`scheduler.step(epoch)` is deprecated: call `scheduler.step()`. With an epoch the rate is computed by the closed form, "
-    "where there is one.")
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is "
+    "used instead of the new chainable form, where available.")
 
 
 def _set(group, name, value):
@@ -42,6 +45,9 @@ class LRScheduler:
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
+        if not hasattr(optimizer, "_step_when_scheduled"):  # what it did before it had a schedule does not count
+            optimizer._opt_called = False
+            optimizer._step_when_scheduled = optimizer.__dict__.get("step")
         if last_epoch == -1:
             for group in optimizer.param_groups:
                 rate = group["lr"]
@@ -78,26 +84,39 @@ class LRScheduler:
     def get_lr(self):
         raise NotImplementedError
 
+    def _bases_times(self, factor):
+        return [base * factor for base in self.base_lrs]
+
+    def _rates_times(self, factor):
+        return self._rates() if factor == 1 else [rate * factor for rate in self._rates()]
+
     def _check_called_within_step(self):
         if not self._get_lr_called_within_step:
-            warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning,
-                          stacklevel=3)
+            warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning)
 
     def _rates(self):
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def step(self, epoch=None):
         """Goes on by an epoch, or to `epoch`."""
-        if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
-                          "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure "
-                          "to do this will result in PyTorch skipping the first value of the learning rate schedule. See more "
-                          "details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate", UserWarning,
-                          stacklevel=2)
+        if self._step_count == 1:
+            self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self._update_lr(epoch)
+
+    def _check_order(self):
+        optimizer = self.optimizer
+        if optimizer.__dict__.get("step") is not getattr(optimizer, "_step_when_scheduled", None):
+            warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make "
+                 "sure to call `optimizer.step()` before `lr_scheduler.step()`. See more details at "
+                 "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate", UserWarning)
+        elif not getattr(optimizer, "_opt_called", False):
+            warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
+                 "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure "
+                 "to do this will result in PyTorch skipping the first value of the learning rate schedule. See more "
+                 "details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate", UserWarning)
 
     def _update_lr(self, epoch=None):
         self._get_lr_called_within_step = True
@@ -182,7 +201,7 @@ class StepLR(LRScheduler):
         return [rate * self.gamma for rate in self._rates()]
 
     def _get_closed_form_lr(self):
-        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
+        return self._bases_times(_rules.stepped(self.last_epoch, self.step_size, self.gamma))
 
 
 class MultiStepLR(LRScheduler):
@@ -200,7 +219,7 @@ class MultiStepLR(LRScheduler):
 
     def _get_closed_form_lr(self):
         passed = bisect.bisect_right(sorted(self.milestones.elements()), self.last_epoch)
-        return [base * self.gamma ** passed for base in self.base_lrs]
+        return self._bases_times(_rules.stepped(passed, 1, self.gamma))
 
 
 class ConstantLR(LRScheduler):
@@ -214,14 +233,10 @@ class ConstantLR(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        if self.last_epoch == 0:
-            return [rate * self.factor for rate in self._rates()]
-        if self.last_epoch != self.total_iters:
-            return self._rates()
-        return [rate * (1.0 / self.factor) for rate in self._rates()]
+        return self._rates_times(_rules.constant_change(self.last_epoch, self.factor, self.total_iters))
 
     def _get_closed_form_lr(self):
-        return [base * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for base in self.base_lrs]
+        return self._bases_times(_rules.constant(self.last_epoch, self.factor, self.total_iters))
 
 
 class LinearLR(LRScheduler):
@@ -237,18 +252,12 @@ class LinearLR(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        if self.last_epoch == 0:
-            return [rate * self.start_factor for rate in self._rates()]
-        if self._is_initial or self.last_epoch > self.total_iters:
+        if self._is_initial and self.last_epoch != 0:
             return self._rates()
-        whole = self.end_factor - self.start_factor
-        return [rate * (1.0 + whole / (self.total_iters * self.start_factor + (self.last_epoch - 1) * whole))
-                for rate in self._rates()]
+        return self._rates_times(_rules.linear_change(self.last_epoch, self.start_factor, self.end_factor, self.total_iters))
 
     def _get_closed_form_lr(self):
-        whole = self.end_factor - self.start_factor
-        return [base * (self.start_factor + whole * min(self.total_iters, self.last_epoch) / self.total_iters)
-                for base in self.base_lrs]
+        return self._bases_times(_rules.linear(self.last_epoch, self.start_factor, self.end_factor, self.total_iters))
 
 
 class ExponentialLR(LRScheduler):
@@ -263,7 +272,7 @@ class ExponentialLR(LRScheduler):
         return self._rates() if self._is_initial else [rate * self.gamma for rate in self._rates()]
 
     def _get_closed_form_lr(self):
-        return [base * self.gamma ** self.last_epoch for base in self.base_lrs]
+        return self._bases_times(_rules.stepped(self.last_epoch, 1, self.gamma))
 
 
 class PolynomialLR(LRScheduler):
@@ -275,14 +284,12 @@ class PolynomialLR(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        if self._is_initial or self.last_epoch > self.total_iters:
+        if self._is_initial:
             return self._rates()
-        factor = ((1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power
-        return [rate * factor for rate in self._rates()]
+        return self._rates_times(_rules.polynomial_change(self.last_epoch, self.total_iters, self.power))
 
     def _get_closed_form_lr(self):
-        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
-        return [base * left ** self.power for base in self.base_lrs]
+        return self._bases_times(_rules.polynomial(self.last_epoch, self.total_iters, self.power))
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -299,15 +306,14 @@ class CosineAnnealingLR(LRScheduler):
         if self._step_count == 1 and self.last_epoch > 0:
             return self._get_closed_form_lr()
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
-            return [rate + (base - self.eta_min) * (1 - math.cos(math.pi / self.T_max)) / 2
-                    for base, rate in zip(self.base_lrs, self._rates())]
-        factor = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / (
-            1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max))
+            rise = _rules.cosine_rise(self.T_max)
+            return [rate + (base - self.eta_min) * rise for base, rate in zip(self.base_lrs, self._rates())]
+        factor = _rules.cosine_change(self.last_epoch, self.T_max)
         return [factor * (rate - self.eta_min) + self.eta_min for rate in self._rates()]
 
     def _get_closed_form_lr(self):
-        return [self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
-                for base in self.base_lrs]
+        height = _rules.cosine(self.last_epoch, self.T_max)
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -326,8 +332,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        return [self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
-                for base in self.base_lrs]
+        height = _rules.cosine(self.T_cur, self.T_i)
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
     def _go_to(self, epoch):
         """Finds the cycle that holds `epoch`, its length and where in it that is."""
@@ -493,7 +499,7 @@ class ReduceLROnPlateau(LRScheduler):
         if epoch is None:
             epoch = self.last_epoch + 1
         else:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self.last_epoch = epoch
         if self.is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0
@@ -527,3 +533,4 @@ class ReduceLROnPlateau(LRScheduler):
 
 
 from .lr_cycles import CyclicLR, OneCycleLR  # noqa: E402, F401  they derive from LRScheduler
+from .._warnings import warn

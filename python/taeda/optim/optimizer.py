@@ -4,11 +4,11 @@ import collections
 import copy
 import functools
 import itertools
-import warnings
 
 from .. import _C
 from .._tensor import RemovableHandle, Tensor, called_later
 from ..autograd.modes import enable_grad, no_grad
+from .._warnings import warn
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
 
@@ -209,7 +209,14 @@ class Optimizer:
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in "
                             "sets will change between runs. Please use a list instead.")
         params = list(params)
-        if params and all(isinstance(p, tuple) for p in params):
+        named = [isinstance(p, tuple) for p in params]
+        if any(named) and not all(named):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        if self.param_groups and all(named) != ("param_names" in self.param_groups[0]):
+            before, now = ("with", "without") if not all(named) else ("without", "with")
+            raise ValueError("all optimizer param groups should be with/without names. cannot add param group "
+                             f"{now} names to the optimizer, whose groups are {before} names")
+        if params and all(named):
             param_group["param_names"] = [name for name, _ in params]
             params = [p for _, p in params]
         param_group["params"] = params
@@ -224,8 +231,8 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
-                          "error", stacklevel=3)
+            warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
+                 "error")
         known = set(itertools.chain.from_iterable(g["params"] for g in self.param_groups))
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -263,53 +270,3 @@ def check_rate(lr, text="Invalid learning rate: {}"):
 def check(holds, text, *values):
     if not holds:
         raise ValueError(text.format(*values))
-
-
-def check_betas(betas):
-    for i, beta in enumerate(betas):
-        check(0.0 <= beta < 1.0, f"Invalid beta parameter at index {i}: {{}}", beta)
-
-
-def check_decay(weight_decay):
-    check(0.0 <= weight_decay, "Invalid weight_decay value: {}", weight_decay)
-
-
-class Elementwise(Optimizer):
-    """An optimizer that is written over tensors: `_init_state(param, group)` makes a state, `_update` changes one parameter."""
-
-    counts = True
-
-    def _init_state(self, param, group):
-        raise NotImplementedError
-
-    def _update(self, param, grad, state, group):
-        raise NotImplementedError
-
-    def step(self, closure=None):
-        """Changes the parameters that have gradients; `closure` computes the loss anew."""
-        loss = evaluated(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for param in group["params"]:
-                    if param.grad is None:
-                        continue
-                    if param.grad.is_sparse:
-                        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
-                    if _C._device.is_capturing(param.device):
-                        raise RuntimeError(f"{type(self).__name__}.step() cannot be captured into a graph: its numbers of "
-                                           "the step are worked out by the host")
-                    state = self.state[param]
-                    if not state:
-                        if self.counts:
-                            state["step"] = _C.zeros((), dtype=_C.float32)
-                        state.update(self._init_state(param, group))
-                    if self.counts:
-                        state["step"] += 1
-                    grad = -param.grad if group.get("maximize") else param.grad
-                    if param.is_complex():
-                        real = {k: _C.view_as_real(v) if isinstance(v, Tensor) and v.is_complex() else v
-                                for k, v in state.items()}
-                        self._update(_C.view_as_real(param), _C.view_as_real(grad), real, group)
-                    else:
-                        self._update(param, grad, state, group)
-        return loss

@@ -2,12 +2,11 @@
 
 import copy
 import itertools
-import math
 
 from .. import _C
 from ..autograd.modes import no_grad
 from ..nn.modules import Module
-from .lr_scheduler import LRScheduler, _listed
+from .lr_scheduler import LRScheduler, _listed, _rules
 
 __all__ = ["AveragedModel", "SWALR", "update_bn", "get_ema_multi_avg_fn", "get_swa_multi_avg_fn", "get_ema_avg_fn",
            "get_swa_avg_fn"]
@@ -135,7 +134,7 @@ class SWALR(LRScheduler):
     def _share(self, step):
         """How much of the way is done after a step."""
         t = max(0, min(1, step / max(1, self.anneal_epochs)))
-        return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t
+        return _rules.annealed(0.0, 1.0, t, self._anneal_strategy == "cos")
 
     def get_lr(self):
         self._check_called_within_step()

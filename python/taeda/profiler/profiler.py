@@ -7,6 +7,7 @@ import socket
 import time
 
 from .. import _C
+from .._warnings import warn
 
 
 class ProfilerActivity(enum.Enum):
@@ -186,11 +187,17 @@ class profile:
                  with_stack=False, with_flops=False, with_modules=False, experimental_config=None,
                  execution_trace_observer=None, acc_events=False, use_cuda=None, custom_trace_id_callback=None,
                  post_processing_timeout_s=None):
+        wanted = set(activities or ())
+        for each in wanted:
+            if not isinstance(each, (ProfilerActivity, dict)):
+                raise TypeError(f"Expected ProfilerActivity or dict, got {type(each)}")
         activities = set(activities) if activities is not None else {ProfilerActivity.CPU, ProfilerActivity.CUDA}
         if use_cuda is not None:
             activities = activities | {ProfilerActivity.CUDA} if use_cuda else activities - {ProfilerActivity.CUDA}
         if not activities:
             raise AssertionError("No valid profiler activities found")
+        if ProfilerActivity.CUDA in wanted and ProfilerActivity.CUDA not in supported_activities():
+            warn("CUDA is not available, disabling CUDA profiling")
         self.activities = activities
         self.schedule, self.on_trace_ready = schedule or _always, on_trace_ready
         self._steps_told = schedule is not None

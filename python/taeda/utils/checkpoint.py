@@ -1,12 +1,12 @@
 """Trades time for memory: what a part of the program computed is not kept, but computed again when gradients need it."""
 
 import contextlib
-import warnings
 
 from .. import _C
 from ..autograd import Function, backward, graph
 from ..autograd.modes import enable_grad, no_grad
 from . import _pytree
+from .._warnings import warn
 
 __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "DefaultDeviceType",
            "check_backward_validity", "detach_variable", "get_device_states", "noop_context_fn",
@@ -42,7 +42,7 @@ def detach_variable(inputs):
 def check_backward_validity(inputs):
     """Warns where none of the inputs has a gradient to give."""
     if not any(x.requires_grad for x in inputs if isinstance(x, _C.TensorBase)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class DefaultDeviceType:
@@ -170,16 +170,16 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism
     With `use_reentrant` the gradient is a backward pass of its own, and keyword arguments are refused.
     """
     if use_reentrant is None:
-        warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False "
-                      "is recommended, but if you need to preserve the current default behavior, you can pass "
-                      "use_reentrant=True.", stacklevel=2)
+        warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In a future release, calling "
+             "checkpoint without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to "
+             "preserve the current default behavior, you can pass use_reentrant=True.")
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
         if kwargs:
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if _C.is_grad_enabled() and not any(isinstance(a, _C.TensorBase) and a.requires_grad for a in args):
-            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+            warn("None of the inputs have requires_grad=True. Gradients will be None")
         return _Reentrant.apply(function, preserve, *args)
     if not _C.is_grad_enabled():
         return function(*args, **kwargs)
@@ -196,8 +196,8 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
     """Runs modules one after the other in so many segments, of which all but the last are checkpoints."""
     if use_reentrant is None:
-        warnings.warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly.",
-                      stacklevel=2)
+        warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In a "
+             "future release, we will raise an exception if use_reentrant is not passed. use_reentrant=False is recommended.")
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:

@@ -2,10 +2,10 @@
 
 import ast
 import math
-import warnings
 
 from .. import _C
 from .module_tracker import ModuleTracker
+from .._warnings import warn
 
 __all__ = ["FlopCounterMode"]
 
@@ -86,7 +86,7 @@ class FlopCounterMode:
         if custom_mapping:
             raise NotImplementedError("custom_mapping: Taeda counts what its kernels compute")
         if mods is not None:
-            warnings.warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
+            warn("mods argument is not needed anymore, you can stop passing it")
         self.depth, self.display, self.flop_counts = depth, display, {}
 
     def __enter__(self):

@@ -3,6 +3,7 @@
 import os
 
 from .. import _C
+from .._warnings import warn
 
 
 def make_grid(tensor, nrow=8, padding=2, normalize=False, value_range=None, scale_each=False, pad_value=0.0):
@@ -37,8 +38,7 @@ def draw_segmentation_masks(image, masks, alpha=0.8, colors=None):
     if masks.shape[-2:] != image.shape[-2:]:
         raise ValueError("The image and the masks must have the same height and width")
     if masks.size(0) == 0:
-        import warnings
-        warnings.warn("masks doesn't contain any mask. No mask was drawn", stacklevel=2)
+        warn("masks doesn't contain any mask. No mask was drawn")
         return image
     painted, covered = image.detach().clone(), masks.any(0)
     for mask, colour in zip(masks, _colours(colors, masks.size(0))):

@@ -4,6 +4,7 @@
 #include "taeda/kernels/optim.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "taeda/base/parallel_for.h"
@@ -186,6 +187,38 @@ void adagrad(const ParamList& list, const AdagradStep& s) {
   });
 }
 
+template <class T, template <class> class F>
+void formula_piece(const ParamRef& r, const StepValues& values, int64_t begin, int64_t end) {
+  using V = opmath_t<T>;
+  constexpr int n = F<V>::kStates;
+  T* __restrict p = as<T>(r.param());
+  const T* __restrict grad = as<const T>(r.grad());
+  T* __restrict first = as<T>(r.state(0));
+  T* __restrict second = as<T>(r.state(1));
+  T* __restrict third = as<T>(r.state(2));
+  const F<V> formula = formula_of<F, V>(r.live() ? r.live() : values.numbers);
+  for (int64_t i = begin; i < end; ++i) {
+    V param = V(p[i]), state[3] = {V(first[i]), V(0), V(0)};
+    if constexpr (n > 1) state[1] = V(second[i]);
+    if constexpr (n > 2) state[2] = V(third[i]);
+    formula(param, V(grad[i]), state);
+    p[i] = T(param);
+    first[i] = T(state[0]);
+    if constexpr (n > 1) second[i] = T(state[1]);
+    if constexpr (n > 2) third[i] = T(state[2]);
+  }
+}
+
+void formula_step(const ParamList& list, const StepValues& values) {
+  StepFormulas::with(values.formula, [&]<template <class> class F>() {
+    dispatch(FloatTypes(), "formula_step", list.dtype(), [&]<class T>() {
+      for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) {
+        formula_piece<T, F>(r, values, b, e);
+      });
+    });
+  });
+}
+
 /// Elements of one gradient that are summed together, whatever the number of threads.
 constexpr int64_t kNormBlock = 4096;
 
@@ -268,6 +301,25 @@ void grad_scale(const ParamList& list, double factor) {
   });
 }
 
+void unscale(const ParamList& list, double factor, const Tensor& found_inf) {
+  std::atomic<bool> found = false;
+  dispatch(FloatTypes(), "unscale", list.dtype(), [&]<class T>() {
+    using V = opmath_t<T>;
+    for_each_piece(list, [&](const ParamRef& r, int64_t begin, int64_t end) {
+      T* g = as<T>(r.param());
+      const V by = V(r.live() ? r.live()[0] : factor);
+      int32_t wrong = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        const V x = V(g[i]);
+        wrong |= x - x == 0 ? 0 : 1;
+        g[i] = T(x * by);
+      }
+      if (wrong) found = true;
+    });
+  });
+  if (found) *static_cast<float*>(found_inf.data_ptr()) = 1;
+}
+
 void grad_clamp(const ParamList& list, double limit) {
   transform_gradients("grad_clamp", list, [limit](const ParamRef&, auto g) {
     const auto l = static_cast<decltype(g)>(limit);
@@ -278,6 +330,16 @@ void grad_clamp(const ParamList& list, double limit) {
 
 void scale_update(const ScaleUpdate& update) { update.run(); }
 
+void scale_tensors(const Tensor& scale, const Tensor& tracker, const Tensor& found_inf,
+                   const ScaleFactors& factors) {
+  auto* s = static_cast<float*>(scale.data_ptr());
+  auto* t = static_cast<int32_t*>(tracker.data_ptr());
+  double moved = *s, counted = *t;
+  factors.next(moved, counted, *static_cast<const float*>(found_inf.data_ptr()) != 0);
+  *s = static_cast<float>(moved);
+  *t = static_cast<int32_t>(counted);
+}
+
 }  // namespace
 
 void register_optim() {
@@ -285,10 +347,13 @@ void register_optim() {
   adam_slot.set(kCPU, adam);
   rmsprop_slot.set(kCPU, rmsprop);
   adagrad_slot.set(kCPU, adagrad);
+  formula_step_slot.set(kCPU, formula_step);
   grad_norm_slot.set(kCPU, grad_norm);
   grad_scale_slot.set(kCPU, grad_scale);
+  unscale_slot.set(kCPU, unscale);
   grad_clamp_slot.set(kCPU, grad_clamp);
   scale_update_slot.set(kCPU, scale_update);
+  scale_tensors_slot.set(kCPU, scale_tensors);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -257,17 +257,22 @@ void searchsorted_kernel(const Tensor& out, const Tensor& sorted, const Tensor& 
     const T* from = static_cast<const T*>(values.data_ptr());
     int64_t* to = static_cast<int64_t*>(out.data_ptr());
     parallel_for(0, values.numel(), 1024, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const T* row = rows + i / m * row_step;
-        const T value = from[i];
-        // NaN stands behind all numbers, as `sort` puts it.
-        if (value != value)
-          to[i] = right ? n : count_below(row, n, [](const T& x) { return x == x; });
-        else if (right)
-          to[i] = count_below(row, n, [value](const T& x) { return x <= value; });
-        else
-          to[i] = count_below(row, n, [value](const T& x) { return x < value; });
-      }
+      const auto is_number = [](const T& x) { return x == x; };
+      const auto search = [&](auto below) {
+        for (int64_t i = begin; i < end; ++i) {
+          const T* row = rows + i / m * row_step;
+          const T value = from[i];
+          // NaN stands behind all numbers, as `sort` puts it.
+          if (value != value) [[unlikely]]
+            to[i] = right ? n : count_below(row, n, is_number);
+          else
+            to[i] = count_below(row, n, [&](const T& x) { return below(x, value); });
+        }
+      };
+      if (right)
+        search([](T x, T value) { return x <= value; });
+      else
+        search([](T x, T value) { return x < value; });
     });
   });
 }

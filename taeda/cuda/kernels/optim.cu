@@ -235,6 +235,22 @@ struct Adagrad {
   }
 };
 
+/// A formula of `step_formulas.h`.
+template <template <class> class F>
+struct OfFormula {
+  template <class V>
+  struct Step {
+    StepValues values;
+    F<V> formula = {};
+    __device__ void prepare(const ParamRef& r, const double*) {
+      formula = formula_of<F, V>(r.live() ? r.live() : values.numbers);
+    }
+    __device__ void operator()(Element<V>& e, const ParamRef&) const {
+      formula(e.param, e.grad, e.state);
+    }
+  };
+};
+
 /// Scales a gradient, then clamps it; the list's parameters are the gradients.
 template <class V>
 struct GradientTransform {
@@ -246,6 +262,20 @@ struct GradientTransform {
     const V g = e.param * factor;
     const V upper = g > limit ? limit : g;  // nan stays nan
     e.param = upper < -limit ? -limit : upper;
+  }
+};
+
+/// Scales a gradient, and notes what is not finite.
+template <class V>
+struct Unscale {
+  V factor;
+  float* found;
+  __device__ void prepare(const ParamRef& r, const double*) {
+    if (r.live()) factor = V(r.live()[0]);
+  }
+  __device__ void operator()(Element<V>& e, const ParamRef&) const {
+    if (!(e.param - e.param == 0)) *found = 1;
+    e.param *= factor;
   }
 };
 
@@ -264,6 +294,14 @@ void adagrad_cuda(const ParamList& list, const AdagradStep& s) {
   run_optimizer<Adagrad>("adagrad", list, s);
 }
 
+void formula_step_cuda(const ParamList& list, const StepValues& values) {
+  StepFormulas::with(values.formula, [&]<template <class> class F>() {
+    dispatch_compute(FloatCompute{}, "formula_step", list.dtype(), [&]<class V>() {
+      run_steps<V>("formula_step", list, typename OfFormula<F>::template Step<V>{values});
+    });
+  });
+}
+
 void transform_gradients(const char* op, const ParamList& list, double factor, double limit) {
   dispatch_compute(FloatCompute{}, op, list.dtype(), [&]<class V>() {
     run_steps<V>(op, list, GradientTransform<V>{static_cast<V>(factor), static_cast<V>(limit)});
@@ -271,6 +309,12 @@ void transform_gradients(const char* op, const ParamList& list, double factor, d
 }
 void grad_scale_cuda(const ParamList& list, double factor) {
   transform_gradients("grad_scale", list, factor, std::numeric_limits<double>::infinity());
+}
+void unscale_cuda(const ParamList& list, double factor, const Tensor& found_inf) {
+  dispatch_compute(FloatCompute{}, "unscale", list.dtype(), [&]<class V>() {
+    run_steps<V>("unscale", list,
+                 Unscale<V>{static_cast<V>(factor), static_cast<float*>(found_inf.data_ptr())});
+  });
 }
 void grad_clamp_cuda(const ParamList& list, double limit) {
   transform_gradients("grad_clamp", list, 1, limit);
@@ -331,6 +375,23 @@ void grad_norm_cuda(const Tensor& out, const ParamList& list, double p) {
 
 __global__ void scale_update_kernel(const ScaleUpdate update) { update.run(); }
 
+__global__ void scale_tensors_kernel(float* scale, int32_t* tracker, const float* found_inf,
+                                     const ScaleFactors factors) {
+  double moved = *scale, counted = *tracker;
+  factors.next(moved, counted, *found_inf != 0);
+  *scale = static_cast<float>(moved);
+  *tracker = static_cast<int32_t>(counted);
+}
+
+void scale_tensors_cuda(const Tensor& scale, const Tensor& tracker, const Tensor& found_inf,
+                        const ScaleFactors& factors) {
+  const Context context(scale.device());
+  scale_tensors_kernel<<<1, 1, 0, context.stream>>>(
+      static_cast<float*>(scale.data_ptr()), static_cast<int32_t*>(tracker.data_ptr()),
+      static_cast<const float*>(found_inf.data_ptr()), factors);
+  context.launched("scale_tensors");
+}
+
 void scale_update_cuda(const ScaleUpdate& update) {
   const Context context(update.device());
   scale_update_kernel<<<1, 1, 0, context.stream>>>(update);
@@ -344,10 +405,13 @@ void register_optim() {
   adam_slot.set(kCUDA, &adam_cuda);
   rmsprop_slot.set(kCUDA, &rmsprop_cuda);
   adagrad_slot.set(kCUDA, &adagrad_cuda);
+  formula_step_slot.set(kCUDA, &formula_step_cuda);
   grad_norm_slot.set(kCUDA, &grad_norm_cuda);
   grad_scale_slot.set(kCUDA, &grad_scale_cuda);
+  unscale_slot.set(kCUDA, &unscale_cuda);
   grad_clamp_slot.set(kCUDA, &grad_clamp_cuda);
   scale_update_slot.set(kCUDA, &scale_update_cuda);
+  scale_tensors_slot.set(kCUDA, &scale_tensors_cuda);
 }
 
 }  // namespace taeda::gpu

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "taeda/base/error.h"
 #include "taeda/distributed/network.h"
 #include "taeda/distributed/store/prefix_store.h"
 
@@ -10,6 +11,15 @@ namespace taeda::inline v0_2::distributed::cluster {
 bool agent_serves(const std::string& host, uint16_t port) {
   const char* served = std::getenv(kAgentStore);
   return served && served == endpoint(host, port);
+}
+
+void check_own_address(const std::string& host) {
+  const std::string address = listen_address(host), objection = self_objection(address);
+  TAEDA_CHECK_AS(DistributedError, objection.empty(), "this machine cannot reach its own address ",
+                 address, " (", objection, ")",
+                 is_loopback(address) ? ": its loopback interface is down; `ip link set lo up`, as "
+                                        "root, brings it up"
+                                      : "");
 }
 
 StorePtr part_of_this_start(StorePtr store) {

@@ -18,6 +18,10 @@ inline constexpr const char* kRestartCount = "TORCHELASTIC_RESTART_COUNT";
 /// Whether the environment says that a store is served at `host` and `port`.
 bool agent_serves(const std::string& host, uint16_t port);
 
+/// Before this process serves a store to others of its machine and asks it itself: throws
+/// DistributedError, saying why, where it cannot reach its own address for `host`.
+void check_own_address(const std::string& host);
+
 /// The part of the agent's store that this start of the program uses.
 StorePtr part_of_this_start(StorePtr store);
 

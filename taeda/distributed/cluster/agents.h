@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,10 +27,14 @@ struct AgentOptions {
   std::optional<int64_t> node_rank = {};  ///< this machine's; without it, by the order of arrival
   int64_t processes = 1;                  ///< on this machine
   std::string name;                       ///< of this machine, for messages
+  int64_t max_restarts = 0;               ///< starts after failures, the same on all machines
+  /// What this machine runs, as its user wrote it. One that is not the first machine's is told;
+  /// empty: neither that nor another number of processes is.
+  std::string program = {};
   std::chrono::milliseconds join_timeout = std::chrono::minutes(10);
   /// With as many machines as there must be: how long others may still come.
   std::chrono::milliseconds last_call = std::chrono::seconds(30);
-  /// A machine that says nothing for that long is gone.
+  /// A machine that says nothing for that long is gone; so is one whose store does not answer.
   std::chrono::milliseconds keep_alive = std::chrono::seconds(20);
 };
 
@@ -39,7 +44,7 @@ struct Gathering {
   int64_t failures = 0;  ///< those of them that failed
   int64_t node = 0;      ///< this machine's place
   std::vector<int64_t> processes;
-  std::vector<std::string> names;
+  std::vector<std::string> names, programs;
 
   int64_t nodes() const { return static_cast<int64_t>(processes.size()); }
   int64_t world_size() const;
@@ -52,7 +57,9 @@ struct RoundEnd {
   std::string text;  ///< of what failed, or changed
 };
 
-/// One launcher's part. A store that fails throws DistributedError: the serving launcher is gone.
+/// One launcher's part. While the program runs, a store that does not answer is asked anew for as
+/// long as a machine may be silent; then look() throws DistributedError: the serving launcher is
+/// gone. No call but gather() takes longer than a few seconds.
 class Agents {
  public:
   /// Serves the store or reaches it.
@@ -66,8 +73,11 @@ class Agents {
   bool serves() const { return serves_; }
   /// This machine's place in the present start.
   int64_t node() const { return now_.node; }
-  /// Waits for the other machines. Throws DistributedError when too few come within the timeout.
+  /// Waits for the other machines. Throws DistributedError when too few come within the timeout, or
+  /// when this launcher was told otherwise than the first, or to take a place that another has.
   const Gathering& gather();
+  /// In what this machine differs from the first, which is allowed: a line for each.
+  std::vector<std::string> differences() const;
   /// Tells all that this machine's processes have ended well, or that one failed. Of several
   /// failures the first counts.
   void report_done();
@@ -86,21 +96,35 @@ class Agents {
   std::string key(const std::string& name) const;
   std::string key_of_node(const std::string& name, int64_t node) const;
   void open_store();
+  void use_store(std::shared_ptr<TCPStore> store);
+  void agree();
+  template <class F>
+  void ask(F&& question);
+  void check_patience(const std::string& error) const;
   int64_t join_round();
+  void take_place(int64_t node);
   void wait_for_next_round();
   std::string wait_for(const std::string& key, std::chrono::steady_clock::time_point deadline);
   void close_round(std::chrono::steady_clock::time_point deadline);
+  std::optional<RoundEnd> look_at_store();
   void check_alive();
+  void report(const std::string& key, const std::string& text);
   std::optional<RoundEnd> next_end();
   void advance(const RoundEnd& end);
 
   AgentOptions options_;
   bool serves_ = false;
-  std::shared_ptr<TCPStore> server_;
+  std::shared_ptr<TCPStore> server_;  ///< where this launcher serves, the object that does
   StorePtr store_;
+  uint16_t port_ = 0;
+  const std::string launcher_;                         ///< tells this one from all others
+  std::map<std::string, std::string> to_report_ = {};  ///< keys that others must hear of
+  /// Since when the store has not answered, and when it is asked again.
+  std::optional<std::chrono::steady_clock::time_point> silent_since_ = {};
+  std::chrono::steady_clock::time_point next_question_ = {};
   Gathering now_;
   std::optional<RoundEnd> end_;  ///< of a machine that is alone
-  std::chrono::steady_clock::time_point next_look_ = {};
+  std::chrono::steady_clock::time_point next_look_ = {}, last_check_ = {};
   int64_t beat_ = 0;
   struct Beat {
     std::string value;

@@ -54,14 +54,16 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-bool read_available(int file, std::string& out) {
+bool read_available(int file, std::string& out, size_t most) {
   char buffer[16384];
-  while (true) {
+  const size_t enough = out.size() + most;
+  while (out.size() < enough) {
     const ssize_t n = ::read(file, buffer, sizeof buffer);
     if (n > 0) out.append(buffer, static_cast<size_t>(n));
     if (n == 0) return false;
     if (n < 0 && errno != EINTR) return errno == EAGAIN;
   }
+  return true;
 }
 
 }  // namespace taeda::inline v0_2::distributed::cluster

@@ -1,6 +1,7 @@
 // File descriptors that close themselves.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,7 +47,8 @@ std::string text_of_file(int file);
 /// Writes all of `text`; false where the other side is gone.
 bool write_all(int file, std::string_view text);
 
-/// Appends to `out` what can be read from `file` without waiting. False when its end has come.
-bool read_available(int file, std::string& out);
+/// Appends to `out` what can be read from `file` without waiting, about `most` bytes: who writes
+/// faster than this process reads must not keep it here. False when its end has come.
+bool read_available(int file, std::string& out, size_t most = 1 << 20);
 
 }  // namespace taeda::inline v0_2::distributed::cluster

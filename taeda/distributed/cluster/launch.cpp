@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "taeda/distributed/cluster/guardian.h"
 #include "taeda/distributed/cluster/job_secret.h"
 #include "taeda/distributed/cluster/monitor.h"
+#include "taeda/distributed/cluster/output.h"
 #include "taeda/distributed/cluster/stop_signals.h"
 #include "taeda/distributed/network.h"
 #include "taeda/log/terminal.h"
@@ -26,12 +28,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Kind = RoundEnd::Kind;
 
-void show_on_terminal(bool error, std::string_view line) {
-  std::FILE* stream = error ? stderr : stdout;
-  std::fwrite(line.data(), 1, line.size(), stream);
-  std::fputc('\n', stream);
-  std::fflush(stream);
-}
+/// Time that a clock can count in any unit.
+constexpr std::chrono::hours kLongest(24 * 366 * 100);
 
 std::array<bool, 2> outputs_of(const std::string& text, char digit) {
   TAEDA_CHECK_VALUE(digit >= '0' && digit <= '3',
@@ -44,11 +42,14 @@ std::array<bool, 2> outputs_of(const std::string& text, char digit) {
 /// What no launcher can do, whoever parsed its flags.
 void check_options(const LaunchOptions& o) {
   const AgentOptions& a = o.agents;
-  TAEDA_CHECK_VALUE(a.processes >= 1, "launch: expected at least 1 process on this machine, got ",
-                    a.processes);
-  TAEDA_CHECK_VALUE(a.min_nodes >= 1 && a.min_nodes <= a.max_nodes,
-                    "launch: expected a number of machines, or min:max, got ", a.min_nodes, ":",
-                    a.max_nodes);
+  TAEDA_CHECK_VALUE(a.processes >= 1 && a.processes <= kMostProcesses, "launch: expected 1 to ",
+                    kMostProcesses, " processes on this machine, got ", a.processes);
+  TAEDA_CHECK_VALUE(a.min_nodes >= 1 && a.min_nodes <= a.max_nodes && a.max_nodes <= kMostNodes,
+                    "launch: expected a number of machines up to ", kMostNodes,
+                    ", or min:max, got ", a.min_nodes, ":", a.max_nodes);
+  for (const auto time : {o.shutdown_timeout, a.join_timeout, a.last_call, a.keep_alive})
+    TAEDA_CHECK_VALUE(time.count() >= 0 && time <= kLongest, "launch: expected times from 0 to ",
+                      kLongest.count(), " hours, got ", time.count(), " ms");
   const int64_t place = a.node_rank.value_or(0);
   TAEDA_CHECK_VALUE(place >= 0 && place < a.max_nodes,
                     "launch: expected a machine's place from 0 to ", a.max_nodes - 1, ", got ",
@@ -57,28 +58,57 @@ void check_options(const LaunchOptions& o) {
                     o.max_restarts);
   const bool to_files = !o.redirects.some.empty() || !o.tee.some.empty() ||
                         o.redirects.all != std::array<bool, 2>{} ||
-                        o.tee.all != std::array<bool, 2>{};
+                        o.tee.all != std::array<bool, 2>{} || !o.filters[0].empty() ||
+                        !o.filters[1].empty();
   TAEDA_CHECK_VALUE(!to_files || !o.log_folder.empty(),
                     "launch: outputs that go to files need a folder (--log-dir)");
+}
+
+/// A name that leads nowhere else, another one for each job.
+std::string folder_of_job(const std::string& job) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : job) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || c == '-' || c == '_' || (c == '.' && !out.empty()))
+      out += c;
+    else
+      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return out;
 }
 
 /// The processes of one start on this machine.
 class Workers {
  public:
+  /// While `full()`, nothing more is to be shown.
   Workers(const LaunchOptions& options, const Gathering& gathering, const Agents& agents,
-          const JobSecret& secret)
-      : options_(options), gathering_(gathering), secret_(secret), port_(agents.port()) {
+          const JobSecret& secret, std::function<bool()> full)
+      : options_(options),
+        gathering_(gathering),
+        secret_(secret),
+        full_(std::move(full)),
+        port_(agents.port()),
+        log_folder_(options.log_folder + "/" + folder_of_job(options.agents.job) + "/attempt_" +
+                    std::to_string(gathering.round)) {
+    // A report that finds the pipe full is dropped: the next one says more.
+    ::fcntl(progress_.write.get(), F_SETFL, O_NONBLOCK);
+    for (size_t i = 0; i < filtered_.size(); ++i)
+      if (!options.filters[i].empty())
+        filtered_[i] = open_log(log_folder_, kFiltered[i], /*more=*/true);
     for (int64_t i = 0; i < options.agents.processes; ++i) start(i);
   }
 
   /// Passes on what the processes print; waits a moment for something to happen.
   void look() {
+    const bool may_show = !full_();
     std::vector<pollfd> files;
     for (const auto& worker : workers_)
-      for (const int file : worker->outputs()) files.push_back({file, POLLIN, 0});
+      for (const int file : worker->outputs())
+        if (may_show) files.push_back({file, POLLIN, 0});
     files.push_back({progress_.read.get(), POLLIN, 0});
     ::poll(files.data(), files.size(), /*milliseconds=*/20);
-    for (const auto& worker : workers_) worker->look();
+    for (const auto& worker : workers_) worker->look(may_show);
     std::string reports;
     read_available(progress_.read.get(), reports);
     paces_.add(reports);
@@ -132,13 +162,19 @@ class Workers {
     }
     const auto redirected = options_.redirects.of(local_rank), both = options_.tee.of(local_rank);
     for (size_t i = 0; i < 2; ++i) {
-      worker.shown[i] = !redirected[i] || both[i];
+      worker.shown[i] = is_shown(local_rank) && (!redirected[i] || both[i]);
       worker.kept[i] = redirected[i] || both[i];
+      worker.filters[i] = options_.filters[i];
+      worker.filtered[i] = filtered_[i].get();
     }
     if (gathering_.world_size() > 1) worker.prefix = "[rank " + std::to_string(worker.rank) + "] ";
-    worker.log_folder = options_.log_folder + "/" + options_.agents.job + "/attempt_" +
-                        std::to_string(gathering_.round) + "/" + std::to_string(worker.rank);
+    worker.log_folder = log_folder_ + "/" + std::to_string(worker.rank);
     workers_.push_back(std::make_unique<Worker>(std::move(worker), options_.show));
+  }
+
+  bool is_shown(int64_t local_rank) const {
+    const auto& some = options_.shown_local_ranks;
+    return some.empty() || std::find(some.begin(), some.end(), local_rank) != some.end();
   }
 
   /// torchrun's variables.
@@ -153,13 +189,25 @@ class Workers {
                         {"GROUP_WORLD_SIZE", nodes},
                         {"ROLE_RANK", out["RANK"]},
                         {"ROLE_WORLD_SIZE", out["WORLD_SIZE"]},
-                        {"ROLE_NAME", "default"},
+                        {"ROLE_NAME", options_.role},
                         {"TORCHELASTIC_RUN_ID", options_.agents.job},
                         {"TAEDA_DISTRIBUTED_JOB_ID", std::nullopt},
                         {"TORCHELASTIC_MAX_RESTARTS", std::to_string(options_.max_restarts)}});
+    if (options_.virtual_local_rank) out.merge(virtual_place(local_rank, out));
     add_interface(out);
     add_threads(out);
     return out;
+  }
+
+  /// The local rank 0, and of the devices that this process sees the one of the local rank.
+  static Variables virtual_place(int64_t local_rank, Variables& out) {
+    out["LOCAL_RANK"] = "0";
+    const char* seen = std::getenv("CUDA_VISIBLE_DEVICES");
+    std::string left = seen ? seen : "";
+    for (int64_t i = 0; i < local_rank && !left.empty(); ++i)
+      left.erase(0, std::min(left.find(','), left.size() - 1) + 1);
+    return {{"CUDA_VISIBLE_DEVICES",
+             seen && *seen ? left.substr(0, left.find(',')) : std::to_string(local_rank)}};
   }
 
   /// Ranks on other machines reach this one where its launcher reaches the meeting place.
@@ -182,7 +230,12 @@ class Workers {
   const LaunchOptions& options_;
   const Gathering& gathering_;
   const JobSecret& secret_;
+  static constexpr std::array<const char*, 2> kFiltered = {"filtered_stdout.log",
+                                                           "filtered_stderr.log"};
+  const std::function<bool()> full_;
   const uint16_t port_;
+  const std::string log_folder_;
+  std::array<Descriptor, 2> filtered_;
   Pipe progress_;
   Paces paces_;
   Guardian guardian_;
@@ -192,17 +245,33 @@ class Workers {
 class Launcher {
  public:
   explicit Launcher(const LaunchOptions& options)
-      : monitor_(logging::is_terminal(stdout) && !options.show,
-                 options.show ? options.show : ShowLine(show_on_terminal)),
+      : output_(options.show ? nullptr : std::make_unique<Output>()),
+        monitor_(output_ && logging::is_terminal(stdout), way_of_showing(options),
+                 [this](const std::string& text) { draw(text); }),
         options_(with_monitor(options)),
         secret_(options.invent_secret && options.agents.max_nodes == 1),
         agents_(agent_options()) {}
 
   int run() {
-    while (true) {
+    int code = 1;
+    try {
+      code = run_all();
+    } catch (...) {
+      if (output_) output_->deliver(code, /*stopped=*/true);
+      throw;
+    }
+    return output_ ? output_->deliver(code, stopped_) : code;
+  }
+
+ private:
+  int run_all() {
+    for (bool first = true;; first = false) {
       const Gathering gathering = agents_.gather();
+      if (first && options_.says_differences)
+        for (const std::string& line : agents_.differences()) say("taeda: " + line);
       const Outcome outcome = run_once(gathering);
-      if (outcome.stopped) return 128 + outcome.stopped;
+      stopped_ = outcome.stopped != 0;
+      if (stopped_) return 128 + outcome.stopped;
       const bool again =
           outcome.end.kind == Kind::kChanged ||
           (outcome.end.kind == Kind::kFailed && gathering.failures < options_.max_restarts);
@@ -216,13 +285,19 @@ class Launcher {
     }
   }
 
- private:
   struct Outcome {
     RoundEnd end;
     int code = 0;     ///< of the process of this machine that failed
     int stopped = 0;  ///< the signal that asked for the end
   };
 
+  ShowLine way_of_showing(const LaunchOptions& options) {
+    if (options.show) return options.show;
+    return [this](bool error, std::string_view line) { output_->line(error, line); };
+  }
+  void draw(const std::string& text) {
+    if (output_) output_->write(/*error=*/false, text);
+  }
   LaunchOptions with_monitor(LaunchOptions options) {
     options.show = [this](bool error, std::string_view line) { monitor_.show(error, line); };
     return options;
@@ -230,19 +305,29 @@ class Launcher {
   AgentOptions agent_options() const {
     AgentOptions out = options_.agents;
     out.security = secret_.security();
+    out.max_restarts = options_.max_restarts;
+    for (const std::string& word : options_.command)
+      if (options_.says_differences) out.program += (out.program.empty() ? "" : " ") + word;
     return out;
   }
 
   Outcome run_once(const Gathering& gathering) {
-    const StopSignals signals;
-    Workers workers(options_, gathering, agents_, secret_);
+    const StopSignals signals(options_.stop_signals);
+    Workers workers(options_, gathering, agents_, secret_,
+                    [this] { return output_ && output_->full(); });
     Outcome out;
     const auto hurry = [&signals] { return signals.count() > 1; };
-    const std::optional<RoundEnd> end = watch(workers, signals, out.code);
-    if (!end) {
-      out.stopped = signals.last();
-      agents_.report_failure("the launcher on " + options_.agents.name + " was told to end by " +
-                             signal_name(out.stopped));
+    std::optional<RoundEnd> end;
+    try {
+      end = watch(workers, signals, out.code);
+      if (!end) {
+        out.stopped = signals.last();
+        agents_.report_failure("the launcher on " + options_.agents.name + " was told to end by " +
+                               signal_name(out.stopped));
+      }
+    } catch (const DistributedError&) {  // nobody is there to agree with
+      workers.end(hurry);
+      throw;
     }
     workers.end(hurry);
     if (options_.monitor && end) monitor_.finish(progress(workers));
@@ -310,8 +395,10 @@ class Launcher {
     say("taeda: " + end.text.substr(last) + restarts);
   }
 
+  const std::unique_ptr<Output> output_;  ///< null where somebody else shows lines
   Monitor monitor_;
   const LaunchOptions options_;
+  bool stopped_ = false;  ///< by a signal
   const JobSecret secret_;
   Agents agents_;
   Clock::time_point next_progress_ = {};
@@ -345,6 +432,7 @@ OutputChoice OutputChoice::parse(const std::string& text) {
 
 int launch(const LaunchOptions& options) {
   check_options(options);
+  logging::hold_standard_streams();
   return Launcher(options).run();
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -145,7 +146,11 @@ std::string Paces::summary() const {
          logging::percent(all.waiting, 1);
 }
 
-Monitor::Monitor(bool terminal, ShowLine show) : terminal_(terminal), show_(std::move(show)) {}
+Monitor::Monitor(bool terminal, ShowLine show, std::function<void(const std::string&)> draw)
+    : terminal_(terminal),
+      show_(std::move(show)),
+      draw_(draw ? std::move(draw)
+                 : [](const std::string& text) { std::fputs(text.c_str(), stdout); }) {}
 
 void Monitor::show(bool error, std::string_view line) {
   erase();
@@ -173,7 +178,7 @@ void Monitor::finish(const Paces& paces) {
 /// Takes the table away: up as many lines as it has, and all below.
 void Monitor::erase() {
   if (!drawn_) return;
-  std::printf("\x1b[%zuA\x1b[J", drawn_);
+  draw_("\x1b[" + std::to_string(drawn_) + "A\x1b[J");
   drawn_ = 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -68,7 +69,8 @@ class Paces {
 /// drawn again, elsewhere as a line now and then.
 class Monitor {
  public:
-  Monitor(bool terminal, ShowLine show);
+  /// `draw` takes what moves a terminal's cursor; by default it goes to stdout.
+  Monitor(bool terminal, ShowLine show, std::function<void(const std::string&)> draw = {});
 
   /// Shows a line of a process; the table stays below.
   void show(bool error, std::string_view line);
@@ -82,6 +84,7 @@ class Monitor {
 
   const bool terminal_;
   const ShowLine show_;
+  const std::function<void(const std::string&)> draw_;
   size_t drawn_ = 0;  ///< lines of the table that is shown
   std::chrono::steady_clock::time_point next_ = {};
 };

@@ -51,8 +51,8 @@ void report_progress(int64_t step, int64_t images) {
                       .waited_us = micros(time_waited()),
                       .time_us = micros(std::chrono::steady_clock::now().time_since_epoch())}
           .line();
-  // A line is shorter than what a pipe takes whole. One that finds it full is dropped: the next
-  // one says more.
+  // A line is shorter than what a pipe takes whole. One that finds it full is dropped, for the
+  // launcher has made it a pipe that does not wait: the next one says more.
   if (::write(file, line.data(), line.size()) < 0) return;
 }
 

@@ -175,6 +175,7 @@ class detail::Spawned {
   }
 
   void serve_store() {
+    cluster::check_own_address("127.0.0.1");
     const std::string job = "spawn " + std::to_string(::getpid()) + "." + std::to_string(call_);
     store_ = std::make_unique<TCPStore>(
         "127.0.0.1",

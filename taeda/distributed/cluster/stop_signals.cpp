@@ -6,7 +6,6 @@ namespace taeda::inline v0_2::distributed::cluster {
 
 namespace {
 
-constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<int> last_stop{0}, stops{0};
 
 void remember(int signal) {
@@ -16,15 +15,20 @@ void remember(int signal) {
 
 }  // namespace
 
-StopSignals::StopSignals() {
+StopSignals::StopSignals(const std::vector<int>& signals) {
   last_stop = stops = 0;
-  struct sigaction action = {};
+  struct sigaction action = {}, before = {};
   action.sa_handler = remember;
-  for (int i = 0; i < 3; ++i) ::sigaction(kStopSignals[i], &action, &before_[i]);
+  for (const int signal : signals) {
+    ::sigaction(signal, nullptr, &before);
+    if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;
+    ::sigaction(signal, &action, &before);
+    before_.emplace_back(signal, before);
+  }
 }
 
 StopSignals::~StopSignals() {
-  for (int i = 0; i < 3; ++i) ::sigaction(kStopSignals[i], &before_[i], nullptr);
+  for (const auto& [signal, action] : before_) ::sigaction(signal, &action, nullptr);
 }
 
 int StopSignals::last() const { return last_stop; }

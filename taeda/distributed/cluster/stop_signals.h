@@ -3,13 +3,16 @@
 
 #include <signal.h>
 
+#include <utility>
+#include <vector>
+
 namespace taeda::inline v0_2::distributed::cluster {
 
-/// While one exists, SIGINT, SIGTERM and SIGHUP do not end this process but are remembered. Only
-/// one exists at a time.
+/// While one exists, these signals do not end this process but are remembered. Only one exists at a
+/// time. A SIGHUP that is ignored stays so: `nohup` has asked for it.
 class StopSignals {
  public:
-  StopSignals();
+  explicit StopSignals(const std::vector<int>& signals = {SIGINT, SIGTERM, SIGHUP});
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
@@ -19,7 +22,7 @@ class StopSignals {
   int count() const;
 
  private:
-  struct sigaction before_[3];
+  std::vector<std::pair<int, struct sigaction>> before_;
 };
 
 }  // namespace taeda::inline v0_2::distributed::cluster

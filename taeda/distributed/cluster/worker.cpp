@@ -1,7 +1,9 @@
 #include "taeda/distributed/cluster/worker.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -16,17 +18,21 @@ constexpr size_t kLongestLine = 1 << 16;
 constexpr size_t kLastLines = 20;
 constexpr std::array<const char*, 2> kFiles = {"stdout.log", "stderr.log"};
 
-Descriptor new_log(const std::string& folder, const char* name) {
+}  // namespace
+
+Descriptor open_log(const std::string& folder, const char* name, bool more) {
   const std::string path = folder + "/" + name;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  TAEDA_CHECK_AS(DistributedError, file, "the log '", path, "' cannot be written (",
-                 std::strerror(errno), ")");
+  // What is no file, such as a pipe that nobody reads, must not keep the launcher.
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (more ? O_APPEND : O_TRUNC);
+  Descriptor file(::open(path.c_str(), flags, 0666));
+  struct stat info = {};
+  const bool regular = file && ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode);
+  TAEDA_CHECK_AS(DistributedError, regular, "the log '", path, "' cannot be written (",
+                 file ? "not a regular file" : std::strerror(errno), ")");
   return file;
 }
-
-}  // namespace
 
 void LineCutter::add(std::string_view bytes, const std::function<void(std::string_view)>& f) {
   partial_ += bytes;
@@ -58,16 +64,18 @@ void Worker::open(size_t index, Descriptor& end) {
   Pipe pipe;
   streams_[index].pipe = std::move(pipe.read);
   end = std::move(pipe.write);
-  if (options_.kept[index]) streams_[index].file = new_log(options_.log_folder, kFiles[index]);
+  if (options_.kept[index])
+    streams_[index].file = open_log(options_.log_folder, kFiles[index], /*more=*/false);
 }
 
 std::array<int, 2> Worker::outputs() const {
   return {streams_[0].pipe.get(), streams_[1].pipe.get()};
 }
 
-void Worker::look() {
+void Worker::look(bool may_show) {
   if (ended_) return;
   const std::optional<ExitStatus> status = child_.status();
+  if (!may_show && !status) return;
   for (size_t i = 0; i < streams_.size(); ++i) {
     if (!streams_[i].pipe) continue;
     std::string bytes;
@@ -95,7 +103,13 @@ void Worker::show(size_t index, std::string_view line) {
     last_.emplace_back(line);
     if (last_.size() > kLastLines) last_.pop_front();
   }
-  if (options_.shown[index]) show_(index == 1, options_.prefix + std::string(line));
+  const std::string text = options_.prefix + std::string(line);
+  const auto& filters = options_.filters[index];
+  const bool chosen = std::any_of(filters.begin(), filters.end(), [&](const std::string& word) {
+    return line.find(word) != std::string_view::npos;
+  });
+  if (chosen) write_all(options_.filtered[index], text + "\n");
+  if (options_.shown[index]) show_(index == 1, text);
 }
 
 std::string Worker::last_words() const {

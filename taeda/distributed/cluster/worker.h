@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "taeda/distributed/cluster/child.h"
 #include "taeda/distributed/cluster/descriptor.h"
@@ -36,7 +37,14 @@ struct WorkerOptions {
   std::string log_folder = {};  ///< stdout.log and stderr.log go there; empty: nowhere
   /// Which outputs (stdout, stderr) are shown, and which go to files.
   std::array<bool, 2> shown = {true, true}, kept = {};
+  /// Lines of an output that hold one of these words go to this file, too, as they are shown.
+  std::array<std::vector<std::string>, 2> filters = {};
+  std::array<int, 2> filtered = {-1, -1};
 };
+
+/// Opens a log for writing, `more` behind what it holds. Throws DistributedError where it cannot be
+/// written, or is no regular file.
+Descriptor open_log(const std::string& folder, const char* name, bool more);
 
 class Worker {
  public:
@@ -48,8 +56,9 @@ class Worker {
   Child& child() { return child_; }
   /// The descriptors that something can be read from, -1 for one that has ended.
   std::array<int, 2> outputs() const;
-  /// Passes on what it has printed, and learns whether it has ended.
-  void look();
+  /// Learns whether it has ended, and passes on what it has printed: unless `may_show` is false, as
+  /// long as it runs.
+  void look(bool may_show = true);
   /// How it ended, once what it printed has been passed on.
   const std::optional<ExitStatus>& ended() const { return ended_; }
   bool failed() const { return ended_ && !ended_->ok(); }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "taeda/autograd/node.h"
 #include "taeda/base/error.h"
 #include "taeda/device/allocator.h"
 #include "taeda/device/registry.h"
@@ -36,7 +37,9 @@ class StepObserver {
     memory_at_begin_ = allocated(device_);
   }
   ~StepObserver() {
-    for (auto& [tensor, handle] : tensor_hooks_) tensor.remove_hook(handle);
+    for (auto& [tensor, handle] : tensor_hooks_)
+      if (const autograd::Edge edge = autograd::gradient_edge(tensor))
+        edge.node->remove_hook(handle);
     for (size_t i = 0; i < module_hooks_.size(); ++i)
       nn::remove_hook(*step_.cuts[i], module_hooks_[i]);
   }

@@ -1,7 +1,6 @@
 #include "taeda/distributed/ddp/reducer.h"
 
 #include <algorithm>
-#include <iostream>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +8,7 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/nn/pipe/lane.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
@@ -50,7 +50,9 @@ Reducer::Reducer(OrderedDict<std::string, Tensor> parameters, ProcessGroupPtr gr
 }
 
 Reducer::~Reducer() {
-  for (size_t i = 0; i < parameters_.size(); ++i) parameters_[i].remove_hook(hooks_[i]);
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    if (const autograd::Edge edge = autograd::gradient_edge(parameters_[i]))
+      edge.node->remove_hook(hooks_[i]);
 }
 
 void Reducer::set_comm_hook(CommHook hook) {
@@ -282,7 +284,13 @@ void Reducer::place_gradients(Bucket& bucket, State which) {
 }
 
 void Reducer::end_pass() {
-  std::lock_guard lock(mutex_);
+  const std::string warning = end_pass_locked();
+  if (!warning.empty()) TAEDA_WARN(warning);
+}
+
+/// What there is to be warned of.
+std::string Reducer::end_pass_locked() {
+  const std::lock_guard lock(mutex_);
   const NoGradGuard values_only;
   finish_missing();
   for (Bucket& bucket : buckets_) receive(bucket);
@@ -294,6 +302,7 @@ void Reducer::end_pass() {
   having_ = Tensor();
   pass_.reset();
   if (!complaint_.empty()) throw Error(std::exchange(complaint_, {}));
+  return std::exchange(warning_, {});
 }
 
 /// Lets the buckets go that wait for gradients.
@@ -315,10 +324,10 @@ void Reducer::warn_of_missing() {
     complaint_ = "DistributedDataParallel: no gradient came for " + names +
                  ", which had one in the first pass, though static_graph is set";
   } else if (!options_.static_graph && !std::exchange(warned_, true)) {
-    std::cerr << taeda::detail::concat(
-        "Warning: DistributedDataParallel: rank ", group_->rank(), " got no gradient for ", names,
+    warning_ = taeda::detail::concat(
+        "DistributedDataParallel: rank ", group_->rank(), " got no gradient for ", names,
         " in backward. They count as zero, and their buckets wait for the end of backward; with "
-        "find_unused_parameters, or static_graph if it is so in every pass, they do not.\n");
+        "find_unused_parameters, or static_graph if it is so in every pass, they do not.");
   }
 }
 

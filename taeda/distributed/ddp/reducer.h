@@ -86,6 +86,7 @@ class Reducer {
   void place_gradients(Bucket& bucket, State which);
 
   void end_pass();
+  std::string end_pass_locked();
   void finish_missing();
   void warn_of_missing();
   void receive(Bucket& bucket);
@@ -120,6 +121,7 @@ class Reducer {
   bool shadow_ = false;            ///< there are no gradients here
   Tensor having_;                  ///< by parameter: not 0 where some rank has a gradient
   WorkPtr told_;           ///< exchange of `having_` where it does not travel with the last bucket
+  std::string warning_;    ///< said when the lock is free
   std::string complaint_;  ///< what backward is to throw when all is exchanged
 };
 

@@ -29,7 +29,9 @@ void write_when_told(int rank) {
   uint64_t count = 0;
   while (::read(told_to_end, &count, sizeof count) < 0) {
   }
-  write_flight_record_of(rank);
+  // The process ends before a handler of warnings could do anything.
+  if (const std::string problem = write_flight_record_of(rank); !problem.empty())
+    std::cerr << problem + "\n";
   ::signal(SIGTERM, SIG_DFL);
   ::kill(::getpid(), SIGTERM);
 }
@@ -47,14 +49,15 @@ const char* flight_record_prefix() {
   return prefix && *prefix ? prefix : nullptr;
 }
 
-void write_flight_record_of(int rank) {
+std::string write_flight_record_of(int rank) {
   const char* prefix = flight_record_prefix();
-  if (!prefix) return;
+  if (!prefix) return {};
   try {
     write_flight_record(prefix + std::to_string(rank) + ".json");
   } catch (const std::exception& e) {
-    std::cerr << std::string("taeda: the flight record was not written: ") + e.what() + "\n";
+    return std::string("the flight record was not written: ") + e.what();
   }
+  return {};
 }
 
 void write_flight_record_on_sigterm(int rank) {

@@ -1,19 +1,21 @@
 #include "taeda/distributed/grpc/credentials.h"
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "taeda/base/error.h"
+#include "taeda/io/file_bytes.h"
 
 namespace taeda::inline v0_2::distributed::grpc_link {
 
 namespace {
 
 std::string contents_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string out(std::istreambuf_iterator<char>(in), {});
-  TAEDA_CHECK_AS(DistributedError, in.is_open() && !out.empty(), "TLS: the file '", path,
+  std::string out;
+  try {
+    out = io::read_file(path);  // a pipe, for which one would wait, is refused
+  } catch (const Error&) {
+  }
+  TAEDA_CHECK_AS(DistributedError, !out.empty(), "TLS: the file '", path,
                  "' cannot be read or is empty");
   return out;
 }

@@ -4,8 +4,8 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/base/error.h"
+#include "taeda/base/rethrow.h"
 #include "taeda/device/registry.h"
-#include "taeda/nn/parallel/rethrow.h"
 #include "taeda/ops/arithmetic.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -19,7 +19,7 @@ auto named(const PipelineStage& stage, const char* what, size_t micro_batch, F&&
   try {
     return f();
   } catch (...) {
-    nn::parallel::rethrow_from(
+    rethrow_from(
         taeda::detail::concat("in ", what, stage.str(), " (micro-batch ", micro_batch, ")"));
   }
 }

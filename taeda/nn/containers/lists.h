@@ -7,14 +7,27 @@
 namespace taeda::inline v0_2::nn {
 
 namespace detail {
+/// The module itself, of an entry of a dictionary its module.
 template <class M>
 std::shared_ptr<Module> module_pointer(const M& module) {
-  if constexpr (is_holder<M>)
+  if constexpr (requires { module.value(); })
+    return module_pointer(module.value());
+  else if constexpr (requires { module.second; })
+    return module_pointer(module.second);
+  else if constexpr (requires { module.ptr(); })  // a holder or an AnyModule
     return module.ptr();
   else if constexpr (std::is_base_of_v<Module, M>)
     return make_module<M>(module);
   else
     return module;
+}
+/// A list or a dictionary, or what the holder of one holds.
+template <class Container>
+const auto& contents(const Container& container) {
+  if constexpr (is_holder<Container>)
+    return *container;
+  else
+    return container;
 }
 }  // namespace detail
 
@@ -41,9 +54,12 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   void append(M&& module) {
     push_back(std::forward<M>(module));
   }
+  /// Adds the modules of a list or of a dictionary, this one included.
   template <class Container>
   void extend(const Container& container) {
-    for (const auto& module : container) push_back(module);
+    std::vector<std::shared_ptr<Module>> all;
+    for (const auto& m : detail::contents(container)) all.push_back(detail::module_pointer(m));
+    for (auto& m : all) push_back(std::move(m));
   }
   void insert(size_t index, std::shared_ptr<Module> module);
 
@@ -61,6 +77,11 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
     auto* m = ptr(i)->template as<M>();
     TAEDA_CHECK_TYPE(m, "Unable to cast module[", i, "], a ", ptr(i)->name());
     return *m;
+  }
+  template <class M>
+  auto ptr(size_t i) const {
+    auto& m = at<M>(i);
+    return std::shared_ptr<std::remove_reference_t<decltype(m)>>(ptr(i), &m);
   }
   auto begin() const { return modules_view().begin(); }
   auto end() const { return modules_view().end(); }
@@ -91,6 +112,14 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   }
   /// Inserts, or replaces what has the same name.
   void update(const Pairs& modules);
+  /// The same from a dictionary of modules or of their holders.
+  template <class Container>
+  void update(const Container& container) {
+    Pairs modules;
+    for (const auto& [name, m] : detail::contents(container))
+      modules.emplace_back(name, detail::module_pointer(m));
+    update(modules);
+  }
   /// Removes and gives the module.
   std::shared_ptr<Module> pop(const std::string& name);
   void clear() { children_.clear(); }
@@ -127,9 +156,19 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
 
   void append(Tensor tensor);
   void append(const OrderedDict<std::string, Tensor>::Item& item) { append(item.value()); }
+  /// Adds the tensors of a list or the parameters of another container, this one included.
   template <class Container>
   void extend(const Container& tensors) {
-    for (const Tensor& t : tensors) append(t);
+    std::vector<Tensor> all;
+    for (const auto& element : detail::contents(tensors)) {
+      if constexpr (std::is_convertible_v<decltype(element), Tensor>)
+        all.push_back(element);
+      else if constexpr (requires { element.value(); })
+        all.push_back(element.value());
+      else
+        all.push_back(element.second);
+    }
+    for (Tensor& t : all) append(std::move(t));
   }
   size_t size() const { return parameters_.size(); }
   bool is_empty() const { return parameters_.empty(); }
@@ -161,12 +200,7 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   /// Inserts names and tensors, or replaces what has the same name.
   template <class Container>
   void update(const Container& tensors) {
-    for (const auto& item : tensors) {
-      if constexpr (requires { item.key(); })
-        put(item.key(), item.value());
-      else
-        put(item.first, item.second);
-    }
+    for (const auto& [name, tensor] : detail::contents(tensors)) put(name, tensor);
   }
   void clear() { parameters_.clear(); }
   auto begin() { return parameters_.begin(); }

@@ -35,9 +35,9 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
     for (const auto& [name, module] : named) push_back(name, module);
   }
   template <class... M>
-  requires(std::disjunction_v<std::is_constructible<AnyModule, M>,
-                              std::is_invocable<M, const Tensor&>>&&...)
-  explicit SequentialImpl(M&&... modules) {
+  requires(std::disjunction_v<
+           std::is_constructible<AnyModule, M>,
+           std::is_invocable<M, const Tensor&>>&&...) explicit SequentialImpl(M&&... modules) {
     static_assert((std::is_constructible_v<AnyModule, M> && ...),
                   "a Sequential is made of modules: nn::Functional(f) makes one of a function f");
     (push_back(std::forward<M>(modules)), ...);
@@ -89,6 +89,11 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
     return modules_[i].ptr();
   }
   std::shared_ptr<Module> operator[](size_t i) const { return ptr(i); }
+  template <class M>
+  auto ptr(size_t i) const {
+    check_index(i);
+    return modules_[i].template ptr<M>();
+  }
   /// The i-th module as M; throws TypeError if it is another class.
   template <class M>
   auto& at(size_t i) const {

@@ -133,76 +133,44 @@ using taeda::gelu, taeda::softplus, taeda::softsign, taeda::silu, taeda::mish, t
     taeda::hardsigmoid;
 using taeda::tanhshrink, taeda::softshrink, taeda::hardshrink, taeda::prelu, taeda::glu;
 
-inline Tensor relu(const Tensor& x, bool inplace = false) {
-  return inplace ? taeda::relu_(x) : taeda::relu(x);
-}
-inline Tensor relu(const Tensor& x, const ReLUFuncOptions& o) { return relu(x, o.inplace()); }
-inline Tensor relu6(const Tensor& x, bool inplace = false) {
-  return inplace ? taeda::relu6_(x) : taeda::relu6(x);
-}
-inline Tensor relu6(const Tensor& x, const ReLU6FuncOptions& o) { return relu6(x, o.inplace()); }
-inline Tensor selu(const Tensor& x, bool inplace = false) {
-  return inplace ? taeda::selu_(x) : taeda::selu(x);
-}
-inline Tensor selu(const Tensor& x, const SELUFuncOptions& o) { return selu(x, o.inplace()); }
-inline Tensor leaky_relu(const Tensor& x, double negative_slope = 0.01, bool inplace = false) {
-  return inplace ? taeda::leaky_relu_(x, negative_slope) : taeda::leaky_relu(x, negative_slope);
-}
-inline Tensor leaky_relu(const Tensor& x, const LeakyReLUFuncOptions& o) {
-  return leaky_relu(x, o.negative_slope(), o.inplace());
-}
-inline Tensor elu(const Tensor& x, double alpha = 1, bool inplace = false) {
-  return inplace ? taeda::elu_(x, alpha) : taeda::elu(x, alpha);
-}
-inline Tensor elu(const Tensor& x, const ELUFuncOptions& o) {
-  return elu(x, o.alpha(), o.inplace());
-}
-inline Tensor celu(const Tensor& x, double alpha = 1, bool inplace = false) {
-  return inplace ? taeda::celu_(x, alpha) : taeda::celu(x, alpha);
-}
-inline Tensor celu(const Tensor& x, const CELUFuncOptions& o) {
-  return celu(x, o.alpha(), o.inplace());
-}
-inline Tensor hardtanh(const Tensor& x, double min_val = -1, double max_val = 1,
-                       bool inplace = false) {
-  return inplace ? taeda::hardtanh_(x, min_val, max_val) : taeda::hardtanh(x, min_val, max_val);
-}
-inline Tensor hardtanh(const Tensor& x, const HardtanhFuncOptions& o) {
-  return hardtanh(x, o.min_val(), o.max_val(), o.inplace());
-}
-inline Tensor threshold(const Tensor& x, double threshold, double value, bool inplace = false) {
-  return inplace ? taeda::threshold_(x, threshold, value) : taeda::threshold(x, threshold, value);
-}
-inline Tensor threshold(const Tensor& x, const ThresholdFuncOptions& o) {
-  return threshold(x, o.threshold(), o.value(), o.inplace());
-}
-inline Tensor gelu(const Tensor& x, const GELUFuncOptions& o) {
+Tensor relu(const Tensor& x, bool inplace = false);
+Tensor relu(const Tensor& x, const ReLUFuncOptions& o);
+Tensor relu6(const Tensor& x, bool inplace = false);
+Tensor relu6(const Tensor& x, const ReLU6FuncOptions& o);
+Tensor selu(const Tensor& x, bool inplace = false);
+Tensor selu(const Tensor& x, const SELUFuncOptions& o);
+Tensor leaky_relu(const Tensor& x, double negative_slope = 0.01, bool inplace = false);
+Tensor leaky_relu(const Tensor& x, const LeakyReLUFuncOptions& o);
+Tensor elu(const Tensor& x, double alpha = 1, bool inplace = false);
+Tensor elu(const Tensor& x, const ELUFuncOptions& o);
+Tensor celu(const Tensor& x, double alpha = 1, bool inplace = false);
+Tensor celu(const Tensor& x, const CELUFuncOptions& o);
+Tensor hardtanh(const Tensor& x, double min_val = -1, double max_val = 1, bool inplace = false);
+Tensor hardtanh(const Tensor& x, const HardtanhFuncOptions& o);
+Tensor threshold(const Tensor& x, double threshold, double value, bool inplace = false);
+Tensor threshold(const Tensor& x, const ThresholdFuncOptions& o);
+template <class = void>
+Tensor gelu(const Tensor& x, const GELUFuncOptions& o) {
   return taeda::gelu(x, o.approximate());
 }
-inline Tensor softplus(const Tensor& x, const SoftplusFuncOptions& o) {
-  return taeda::softplus(x, o.beta(), o.threshold());
-}
-inline Tensor softshrink(const Tensor& x, const SoftshrinkFuncOptions& o) {
+Tensor softplus(const Tensor& x, const SoftplusFuncOptions& o);
+template <class = void>
+Tensor softshrink(const Tensor& x, const SoftshrinkFuncOptions& o) {
   return taeda::softshrink(x, o.lambda());
 }
-inline Tensor hardshrink(const Tensor& x, const HardshrinkFuncOptions& o) {
+template <class = void>
+Tensor hardshrink(const Tensor& x, const HardshrinkFuncOptions& o) {
   return taeda::hardshrink(x, o.lambda());
 }
-inline Tensor glu(const Tensor& x, const GLUFuncOptions& o) { return taeda::glu(x, o.dim()); }
-inline Tensor logsigmoid(const Tensor& x) { return taeda::log_sigmoid(x); }
-inline Tensor sigmoid(const Tensor& x) { return x.sigmoid(); }
-inline Tensor tanh(const Tensor& x) { return x.tanh(); }
+Tensor glu(const Tensor& x, const GLUFuncOptions& o);
+Tensor logsigmoid(const Tensor& x);
+Tensor sigmoid(const Tensor& x);
+Tensor tanh(const Tensor& x);
 
 using taeda::softmax, taeda::log_softmax, taeda::softmin;
-inline Tensor softmax(const Tensor& x, const SoftmaxFuncOptions& o) {
-  return x.softmax(o.dim(), o.dtype());
-}
-inline Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o) {
-  return x.log_softmax(o.dim(), o.dtype());
-}
-inline Tensor softmin(const Tensor& x, const SoftminFuncOptions& o) {
-  return x.neg().softmax(o.dim(), o.dtype());
-}
+Tensor softmax(const Tensor& x, const SoftmaxFuncOptions& o);
+Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o);
+Tensor softmin(const Tensor& x, const SoftminFuncOptions& o);
 
 /// x where it is positive, else x times a slope: while training one drawn uniformly for each
 /// element, otherwise the mean of the bounds (Xu et al. 2015, arXiv:1505.00853). Throws Error for

@@ -24,14 +24,8 @@ using CosineSimilarityFuncOptions = CosineSimilarityOptions;
 using PairwiseDistanceFuncOptions = PairwiseDistanceOptions;
 using taeda::cosine_similarity, taeda::pairwise_distance;
 
-inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2,
-                                const CosineSimilarityFuncOptions& o) {
-  return taeda::cosine_similarity(x1, x2, o.dim(), o.eps());
-}
-inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2,
-                                const PairwiseDistanceFuncOptions& o) {
-  return taeda::pairwise_distance(x1, x2, o.p(), o.eps(), o.keepdim());
-}
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityFuncOptions& o);
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceFuncOptions& o);
 using taeda::pdist;
 
 }  // namespace functional

@@ -33,7 +33,7 @@ Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncO
   int64_t padding = -1;
   if (options.padding_idx()) {
     padding = *options.padding_idx();
-    TAEDA_CHECK(padding >= -weight.size(0) && padding < weight.size(0),
+    TAEDA_CHECK(padding == 0 || (padding >= -weight.size(0) && padding < weight.size(0)),
                 "Padding_idx must be within num_embeddings");
     if (padding < 0) padding += weight.size(0);
   }
@@ -87,7 +87,18 @@ Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device de
   return {positions.to(device), outside.to(device)};
 }
 
-void check_bag(const Tensor& input, const EmbeddingBagFuncOptions& o) {
+/// "torch.FloatTensor": a type as PyTorch's older errors call it.
+std::string type_text(const Tensor& t) {
+  const std::string of_device = t.is_cpu() ? "" : t.device().str();
+  return taeda::detail::concat("torch.", of_device.substr(0, of_device.find(':')),
+                               of_device.empty() ? "" : ".", to_string(t.dtype()), "Tensor");
+}
+
+void check_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+  if (const std::optional<int64_t> padding = o.padding_idx(); padding && weight.dim() == 2)
+    TAEDA_CHECK(*padding >= -weight.size(0) && *padding < weight.size(0),
+                "padding_idx must be within the number of embeddings, ", -weight.size(0),
+                " through ", weight.size(0) - 1, ", but got ", *padding);
   TAEDA_CHECK_VALUE(input.dim() == 1 || input.dim() == 2,
                     "input has to be 1D or 2D Tensor, but got Tensor of dimension ", input.dim());
   TAEDA_CHECK_VALUE(input.dim() == 1 || !o.offsets().defined(),
@@ -100,6 +111,11 @@ void check_bag(const Tensor& input, const EmbeddingBagFuncOptions& o) {
                     "embedding_bag: If per_sample_weights (", o.per_sample_weights().sizes(),
                     ") is not null, then it must have the same shape as the input (", input.sizes(),
                     ")");
+  TAEDA_CHECK(o.per_sample_weights().dtype() == weight.dtype(),
+              "Expected tensor for argument #1 'weight' to have the same type as tensor for "
+              "argument #1 'per_sample_weights'; but type ",
+              type_text(weight), " does not equal ", type_text(o.per_sample_weights()),
+              " (while checking arguments for embedding_bag)");
   TAEDA_CHECK_NOT_IMPLEMENTED(o.mode().is_sum(),
                               "embedding_bag: per_sample_weights was not null. per_sample_weights "
                               "is only supported for mode='sum' (got mode='",
@@ -109,8 +125,7 @@ void check_bag(const Tensor& input, const EmbeddingBagFuncOptions& o) {
 /// Whether sums can be a product with a sparse matrix that the host makes of the indices.
 bool are_sums_of_rows(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
   const Tensor& shares = o.per_sample_weights();
-  const int64_t padding = o.padding_idx().value_or(0);  // a wrong one is refused by `embedding`
-  if (weight.dim() != 2 || padding < -weight.size(0) || padding >= weight.size(0)) return false;
+  if (weight.dim() != 2) return false;  // refused by `embedding`
   if (input.dtype() != kLong && input.dtype() != kInt) return false;
   return input.is_cpu() && weight.is_cpu() && weight.is_floating_point() && !o.mode().is_max() &&
          !o.max_norm() && !o.scale_grad_by_freq() && !o.sparse() &&
@@ -163,7 +178,7 @@ Tensor sum_of_rows(const Tensor& input, const Tensor& weight, const EmbeddingBag
 }  // namespace
 
 Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
-  check_bag(input, o);
+  check_bag(input, weight, o);
   if (are_sums_of_rows(input, weight, o)) {
     if (input.dim() == 1)  // for its checks
       bags_of(o.offsets(), input.numel(), o.include_last_offset(), input.device(), false);
@@ -184,7 +199,6 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingB
     const Bags bags = bags_of(o.offsets(), input.numel(), o.include_last_offset(), input.device());
     const DimVector shape = bags.positions.sizes();
     const Tensor flat = bags.positions.flatten();
-    if (flat.numel() == 0) return zeros({shape[0], weight.size(1)}, weight.options());
     rows = rows.index_select(0, flat).unflatten(0, shape);
     nothing = nothing.index_select(0, flat).view(shape).logical_or(bags.filled);
   }

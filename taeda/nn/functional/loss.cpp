@@ -96,4 +96,65 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
   return reduce_loss(near.sub(far).add(options.margin()).clamp_min(0), options.reduction());
 }
 
+Tensor cross_entropy(const Tensor& x, const Tensor& target, const CrossEntropyFuncOptions& o) {
+  return taeda::cross_entropy(x, target, o.weight(), o.reduction(), o.ignore_index(),
+                              o.label_smoothing());
+}
+
+Tensor nll_loss(const Tensor& x, const Tensor& target, const NLLLossFuncOptions& o) {
+  return taeda::nll_loss(x, target, o.weight(), o.reduction(), o.ignore_index());
+}
+
+Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
+                            ReductionArg reduction) {
+  TAEDA_CHECK_VALUE(x.sizes() == target.sizes(), "Using a target size (", target.sizes(),
+                    ") that is different to the input size (", x.sizes(),
+                    ") is deprecated. Please ensure they have the same size.");
+  return taeda::binary_cross_entropy(x, target, weight, reduction);
+}
+
+Tensor binary_cross_entropy(const Tensor& x, const Tensor& target,
+                            const BinaryCrossEntropyFuncOptions& o) {
+  return functional::binary_cross_entropy(x, target, o.weight(), o.reduction());
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
+                                        const BinaryCrossEntropyWithLogitsFuncOptions& o) {
+  return taeda::binary_cross_entropy_with_logits(x, target, o.weight(), o.pos_weight(),
+                                                 o.reduction());
+}
+
+Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNLLLossFuncOptions& o) {
+  return taeda::poisson_nll_loss(x, target, o.log_input(), o.full(), o.eps(), o.reduction());
+}
+
+Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target,
+                            const HingeEmbeddingLossFuncOptions& o) {
+  return taeda::hinge_embedding_loss(x, target, o.margin(), o.reduction());
+}
+
+Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
+                           const MarginRankingLossFuncOptions& o) {
+  return taeda::margin_ranking_loss(x1, x2, target, o.margin(), o.reduction());
+}
+
+Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
+                             const CosineEmbeddingLossFuncOptions& o) {
+  return taeda::cosine_embedding_loss(x1, x2, target, o.margin(), o.reduction());
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           const TripletMarginLossFuncOptions& o) {
+  return taeda::triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(),
+                                    o.swap(), o.reduction());
+}
+
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityFuncOptions& o) {
+  return taeda::cosine_similarity(x1, x2, o.dim(), o.eps());
+}
+
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceFuncOptions& o) {
+  return taeda::pairwise_distance(x1, x2, o.p(), o.eps(), o.keepdim());
+}
+
 }  // namespace taeda::inline v0_2::nn::functional

@@ -149,73 +149,59 @@ using MultilabelMarginLossFuncOptions = MultiLabelMarginLossOptions;
 using MultilabelSoftMarginLossFuncOptions = MultiLabelSoftMarginLossOptions;
 using TripletMarginWithDistanceLossFuncOptions = TripletMarginWithDistanceLossOptions;
 
-// The forms with plain arguments are those of ops/loss.h.
+// Note [Plain forms and options]
+// The forms with plain arguments are those of ops/loss.h. An enumerator, a number or a list that
+// converts to a plain argument may convert to options, too: a template gives way to a function that
+// is none, so the plain form is taken then.
 using taeda::cross_entropy, taeda::nll_loss, taeda::mse_loss, taeda::l1_loss, taeda::smooth_l1_loss;
-using taeda::huber_loss, taeda::binary_cross_entropy, taeda::binary_cross_entropy_with_logits,
-    taeda::kl_div;
+using taeda::huber_loss, taeda::binary_cross_entropy_with_logits, taeda::kl_div;
 using taeda::margin_ranking_loss, taeda::cosine_similarity, taeda::cosine_embedding_loss;
 using taeda::pairwise_distance, taeda::triplet_margin_loss;
 using taeda::poisson_nll_loss, taeda::gaussian_nll_loss, taeda::hinge_embedding_loss,
     taeda::soft_margin_loss;
 
-inline Tensor cross_entropy(const Tensor& x, const Tensor& target,
-                            const CrossEntropyFuncOptions& o) {
-  return taeda::cross_entropy(x, target, o.weight(), o.reduction(), o.ignore_index(),
-                              o.label_smoothing());
-}
-inline Tensor nll_loss(const Tensor& x, const Tensor& target, const NLLLossFuncOptions& o) {
-  return taeda::nll_loss(x, target, o.weight(), o.reduction(), o.ignore_index());
-}
-inline Tensor mse_loss(const Tensor& x, const Tensor& target, const MSELossFuncOptions& o) {
+Tensor cross_entropy(const Tensor& x, const Tensor& target, const CrossEntropyFuncOptions& o);
+Tensor nll_loss(const Tensor& x, const Tensor& target, const NLLLossFuncOptions& o);
+template <class = void>
+Tensor mse_loss(const Tensor& x, const Tensor& target, const MSELossFuncOptions& o) {
   return taeda::mse_loss(x, target, o.reduction());
 }
-inline Tensor l1_loss(const Tensor& x, const Tensor& target, const L1LossFuncOptions& o) {
+template <class = void>
+Tensor l1_loss(const Tensor& x, const Tensor& target, const L1LossFuncOptions& o) {
   return taeda::l1_loss(x, target, o.reduction());
 }
-inline Tensor smooth_l1_loss(const Tensor& x, const Tensor& target,
-                             const SmoothL1LossFuncOptions& o) {
+template <class = void>
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, const SmoothL1LossFuncOptions& o) {
   return taeda::smooth_l1_loss(x, target, o.reduction(), o.beta());
 }
-inline Tensor huber_loss(const Tensor& x, const Tensor& target, const HuberLossFuncOptions& o) {
+template <class = void>
+Tensor huber_loss(const Tensor& x, const Tensor& target, const HuberLossFuncOptions& o) {
   return taeda::huber_loss(x, target, o.reduction(), o.delta());
 }
-inline Tensor binary_cross_entropy(const Tensor& x, const Tensor& target,
-                                   const BinaryCrossEntropyFuncOptions& o) {
-  return taeda::binary_cross_entropy(x, target, o.weight(), o.reduction());
-}
-inline Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
-                                               const BinaryCrossEntropyWithLogitsFuncOptions& o) {
-  return taeda::binary_cross_entropy_with_logits(x, target, o.weight(), o.pos_weight(),
-                                                 o.reduction());
-}
-inline Tensor kl_div(const Tensor& x, const Tensor& target, const KLDivFuncOptions& o) {
+/// Throws ValueError where sizes differ.
+Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
+                            ReductionArg reduction = Reduction::Mean);
+Tensor binary_cross_entropy(const Tensor& x, const Tensor& target,
+                            const BinaryCrossEntropyFuncOptions& o);
+Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
+                                        const BinaryCrossEntropyWithLogitsFuncOptions& o);
+template <class = void>
+Tensor kl_div(const Tensor& x, const Tensor& target, const KLDivFuncOptions& o) {
   return taeda::kl_div(x, target, o.reduction(), o.log_target(), o.is_batch_mean());
 }
-inline Tensor poisson_nll_loss(const Tensor& x, const Tensor& target,
-                               const PoissonNLLLossFuncOptions& o) {
-  return taeda::poisson_nll_loss(x, target, o.log_input(), o.full(), o.eps(), o.reduction());
-}
-inline Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target,
-                                   const HingeEmbeddingLossFuncOptions& o) {
-  return taeda::hinge_embedding_loss(x, target, o.margin(), o.reduction());
-}
-inline Tensor soft_margin_loss(const Tensor& x, const Tensor& target,
-                               const SoftMarginLossFuncOptions& o) {
+Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNLLLossFuncOptions& o);
+Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target,
+                            const HingeEmbeddingLossFuncOptions& o);
+template <class = void>
+Tensor soft_margin_loss(const Tensor& x, const Tensor& target, const SoftMarginLossFuncOptions& o) {
   return taeda::soft_margin_loss(x, target, o.reduction());
 }
-inline Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
-                                  const MarginRankingLossFuncOptions& o) {
-  return taeda::margin_ranking_loss(x1, x2, target, o.margin(), o.reduction());
-}
-inline Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
-                                    const CosineEmbeddingLossFuncOptions& o) {
-  return taeda::cosine_embedding_loss(x1, x2, target, o.margin(), o.reduction());
-}
-inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive,
-                                  const Tensor& negative, const TripletMarginLossFuncOptions& o) {
-  return taeda::triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(),
-                                    o.swap(), o.reduction());
-}
+Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
+                           const MarginRankingLossFuncOptions& o);
+Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& target,
+                             const CosineEmbeddingLossFuncOptions& o);
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           const TripletMarginLossFuncOptions& o);
 
 /// sum over the classes i other than the target's, y, of max(0, margin - x[y] + x[i])^p, times
 /// weight[y], divided by the number of classes; `input` [N, C] or [C], `target` int64 [N] or one

@@ -121,13 +121,6 @@ class NormalizeFuncOptions {
   TAEDA_ARG(std::optional<Tensor>, out);
 };
 
-namespace detail {
-inline double given_momentum(const std::optional<double>& momentum) {
-  TAEDA_CHECK_VALUE(momentum, "batch_norm: momentum must be a number here, got none");
-  return *momentum;
-}
-}  // namespace detail
-
 /// See ops/norm.h for the formulas and errors. The order of arguments is that of Python's
 /// functions.
 inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
@@ -135,33 +128,21 @@ inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tens
                          double momentum = 0.1, double eps = 1e-5) {
   return taeda::batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps);
 }
-inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
-                         const BatchNormFuncOptions& o = {}) {
-  return taeda::batch_norm(x, o.weight(), o.bias(), running_mean, running_var, o.training(),
-                           detail::given_momentum(o.momentum()), o.eps());
-}
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                  const BatchNormFuncOptions& o = {});
 
-inline Tensor instance_norm(const Tensor& x, const InstanceNormFuncOptions& o = {}) {
-  return taeda::instance_norm(x, o.weight(), o.bias(), o.running_mean(), o.running_var(),
-                              o.use_input_stats(), o.momentum(), o.eps());
-}
+Tensor instance_norm(const Tensor& x, const InstanceNormFuncOptions& o = {});
 
 using taeda::layer_norm, taeda::group_norm, taeda::normalize, taeda::local_response_norm;
 
-inline Tensor layer_norm(const Tensor& x, const LayerNormFuncOptions& o) {
+template <class = void>
+Tensor layer_norm(const Tensor& x, const LayerNormFuncOptions& o) {
   return taeda::layer_norm(x, o.normalized_shape(), o.weight(), o.bias(), o.eps());
 }
-inline Tensor group_norm(const Tensor& x, const GroupNormFuncOptions& o) {
-  return taeda::group_norm(x, o.num_groups(), o.weight(), o.bias(), o.eps());
-}
-inline Tensor normalize(const Tensor& x, const NormalizeFuncOptions& o) {
-  const Tensor y = taeda::normalize(x, o.p(), o.dim(), o.eps());
-  return o.out() ? o.out()->resize_(y.sizes()).copy_(y) : y;
-}
+Tensor group_norm(const Tensor& x, const GroupNormFuncOptions& o);
+Tensor normalize(const Tensor& x, const NormalizeFuncOptions& o);
 
-inline Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& o) {
-  return taeda::local_response_norm(input, o.size(), o.alpha(), o.beta(), o.k());
-}
+Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& o);
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

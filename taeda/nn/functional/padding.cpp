@@ -144,6 +144,23 @@ Tensor pad_with_rows(const Tensor& x, IntArrayRef pad, PaddingMode mode) {
   return out;
 }
 
+/// The input without what negative amounts cut off, which are 0 afterwards: only what is left is
+/// mirrored or repeated.
+Tensor cut(Tensor x, DimVector& amounts) {
+  for (size_t i = 0; i * 2 < amounts.size(); ++i) {
+    const int64_t dim = x.dim() - 1 - static_cast<int64_t>(i);
+    const int64_t first = std::max<int64_t>(-amounts[2 * i], 0),
+                  last = std::max<int64_t>(-amounts[2 * i + 1], 0);
+    if (first == 0 && last == 0) continue;
+    TAEDA_CHECK(x.size(dim) > first + last, "Padding of ", amounts[2 * i], " and ",
+                amounts[2 * i + 1], " leaves nothing of dimension ", dim, " of input ", x.sizes());
+    x = x.narrow(dim, first, x.size(dim) - first - last);
+    amounts[2 * i] = std::max<int64_t>(amounts[2 * i], 0);
+    amounts[2 * i + 1] = std::max<int64_t>(amounts[2 * i + 1], 0);
+  }
+  return x;
+}
+
 }  // namespace
 
 Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value) {
@@ -157,29 +174,34 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
   TAEDA_CHECK(pad.size() % 2 == 0, "Padding length must be divisible by 2");
   TAEDA_CHECK(static_cast<int64_t>(pad.size()) <= input.dim() * 2, "Padding length too large");
   if (mode == PaddingMode::Constant) return pad_constant(input, pad, value);
+  const auto padded = static_cast<int64_t>(pad.size() / 2);
+  TAEDA_CHECK_NOT_IMPLEMENTED(
+      padded >= 1 && padded <= 3 && (input.dim() == padded + 1 || input.dim() == padded + 2),
+      "Padding size ", pad.size(), " is not supported for ", input.dim(),
+      "D input tensor: other modes than constant pad the last 1, 2 or 3 dimensions of an input "
+      "that has one or two more");
   if (AutocastMode::is_active() &&
       (mode == PaddingMode::Replicate || (mode == PaddingMode::Reflect && pad.size() <= 4)))
     return policy::float32<policy::host>(
         [&](const Tensor& x) { return functional::pad(x, pad, mode, value); }, input);
+  DimVector amounts(pad);
+  const Tensor kept = cut(input, amounts);
   for (size_t i = 0; i * 2 < pad.size(); ++i) {
     const int64_t dim = input.dim() - 1 - static_cast<int64_t>(i);
-    const int64_t before = pad[2 * i], after = pad[2 * i + 1], size = input.size(dim);
+    const int64_t before = amounts[2 * i], after = amounts[2 * i + 1], size = kept.size(dim);
     if (before == 0 && after == 0) continue;
-    TAEDA_CHECK(before >= 0 && after >= 0,
-                "Negative padding is possible in constant mode only, but got ", before, " and ",
-                after, " at dimension ", dim);
     if (mode == PaddingMode::Reflect)
       TAEDA_CHECK(before < size && after < size,
                   "Padding size should be less than the corresponding input dimension, but got: "
                   "padding (",
-                  before, ", ", after, ") at dimension ", dim, " of input ", input.sizes());
+                  before, ", ", after, ") at dimension ", dim, " of input ", kept.sizes());
     else
-      TAEDA_CHECK(size > 0, "Expected a non-empty input to pad, but got ", input.sizes());
+      TAEDA_CHECK(size > 0, "Expected a non-empty input to pad, but got ", kept.sizes());
     if (mode == PaddingMode::Circular)
       TAEDA_CHECK(before <= size && after <= size,
                   "Padding value causes wrapping around more than once.");
   }
-  return pad_with_rows(input, pad, mode);
+  return pad_with_rows(kept, amounts, mode);
 }
 
 }  // namespace taeda::inline v0_2::nn::functional

@@ -19,7 +19,8 @@ class PadFuncOptions {
 /// of entries, for more pairs than dimensions, and for padding that reflection or wrapping cannot
 /// fill.
 Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode = kConstant, double value = 0);
-inline Tensor pad(const Tensor& input, const PadFuncOptions& o) {
+template <class = void>
+Tensor pad(const Tensor& input, const PadFuncOptions& o) {
   return pad(input, o.pad(), o.mode(), o.value());
 }
 

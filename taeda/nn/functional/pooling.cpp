@@ -43,6 +43,9 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel
   TAEDA_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, "Input to max_unpooling", dims,
               "d should be a ", dims + 1, "d or ", dims + 2, "d Tensor, but got a tensor with ",
               input.dim(), " dimensions.");
+  TAEDA_CHECK(stride.size() == kernel_size.size() && padding.size() == kernel_size.size(),
+              "max_unpool", dims, "d expects ", dims, " elements in stride and padding, but got ",
+              stride.size(), " and ", padding.size());
   TAEDA_CHECK(indices.dtype() == kLong,
               "elements in indices should be type int64 but got: ", indices.dtype());
   TAEDA_CHECK(indices.sizes() == input.sizes(),
@@ -79,6 +82,56 @@ Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, I
   // A root has no slope at 0, where all that it is made of is 0.
   const Tensor sums = means.mul(count), nothing = sums.eq(0);
   return sums.masked_fill(nothing, 1).pow(1 / norm_type).masked_fill(nothing, 0);
+}
+
+std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x,
+                                                            const AdaptiveMaxPool1dFuncOptions& o) {
+  return taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize));
+}
+
+std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(const Tensor& x,
+                                                            const AdaptiveMaxPool2dFuncOptions& o) {
+  return taeda::adaptive_max_pool2d(x, o.output_size().numbers(kSameSize));
+}
+
+std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(const Tensor& x,
+                                                            const AdaptiveMaxPool3dFuncOptions& o) {
+  return taeda::adaptive_max_pool3d(x, o.output_size().numbers(kSameSize));
+}
+
+Tensor adaptive_max_pool1d(const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o) {
+  return std::get<0>(taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize)));
+}
+
+Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o) {
+  return std::get<0>(taeda::adaptive_max_pool2d(x, o.output_size().numbers(kSameSize)));
+}
+
+Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o) {
+  return std::get<0>(taeda::adaptive_max_pool3d(x, o.output_size().numbers(kSameSize)));
+}
+
+Tensor max_unpool1d(const Tensor& input, const Tensor& indices, const MaxUnpool1dFuncOptions& o) {
+  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
+                            o.output_size());
+}
+
+Tensor max_unpool2d(const Tensor& input, const Tensor& indices, const MaxUnpool2dFuncOptions& o) {
+  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
+                            o.output_size());
+}
+
+Tensor max_unpool3d(const Tensor& input, const Tensor& indices, const MaxUnpool3dFuncOptions& o) {
+  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
+                            o.output_size());
+}
+
+Tensor lp_pool1d(const Tensor& x, const LPPool1dFuncOptions& o) {
+  return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
+}
+
+Tensor lp_pool2d(const Tensor& x, const LPPool2dFuncOptions& o) {
+  return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
 }
 
 }  // namespace taeda::inline v0_2::nn::functional::detail

@@ -114,76 +114,73 @@ using taeda::max_pool1d, taeda::max_pool2d, taeda::max_pool3d;
 using taeda::max_pool1d_with_indices, taeda::max_pool2d_with_indices,
     taeda::max_pool3d_with_indices;
 
-inline Tensor max_pool1d(const Tensor& x, const MaxPool1dFuncOptions& o) {
+template <class = void>
+Tensor max_pool1d(const Tensor& x, const MaxPool1dFuncOptions& o) {
   return taeda::max_pool1d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
                            o.ceil_mode());
 }
-inline Tensor max_pool2d(const Tensor& x, const MaxPool2dFuncOptions& o) {
+template <class = void>
+Tensor max_pool2d(const Tensor& x, const MaxPool2dFuncOptions& o) {
   return taeda::max_pool2d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
                            o.ceil_mode());
 }
-inline Tensor max_pool3d(const Tensor& x, const MaxPool3dFuncOptions& o) {
+template <class = void>
+Tensor max_pool3d(const Tensor& x, const MaxPool3dFuncOptions& o) {
   return taeda::max_pool3d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
                            o.ceil_mode());
 }
 /// Values and the positions in their flattened channel that they come from.
-inline std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x,
-                                                          const MaxPool1dFuncOptions& o) {
+template <class = void>
+std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, const MaxPool1dFuncOptions& o) {
   return taeda::max_pool1d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
                                         o.ceil_mode());
 }
-inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x,
-                                                          const MaxPool2dFuncOptions& o) {
+template <class = void>
+std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, const MaxPool2dFuncOptions& o) {
   return taeda::max_pool2d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
                                         o.ceil_mode());
 }
-inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x,
-                                                          const MaxPool3dFuncOptions& o) {
+template <class = void>
+std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, const MaxPool3dFuncOptions& o) {
   return taeda::max_pool3d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
                                         o.ceil_mode());
 }
-inline Tensor avg_pool1d(const Tensor& x, const AvgPool1dFuncOptions& o) {
+template <class = void>
+Tensor avg_pool1d(const Tensor& x, const AvgPool1dFuncOptions& o) {
   return taeda::avg_pool1d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(),
                            o.count_include_pad());
 }
-inline Tensor avg_pool2d(const Tensor& x, const AvgPool2dFuncOptions& o) {
+template <class = void>
+Tensor avg_pool2d(const Tensor& x, const AvgPool2dFuncOptions& o) {
   return taeda::avg_pool2d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(),
                            o.count_include_pad(), o.divisor_override());
 }
-inline Tensor avg_pool3d(const Tensor& x, const AvgPool3dFuncOptions& o) {
+template <class = void>
+Tensor avg_pool3d(const Tensor& x, const AvgPool3dFuncOptions& o) {
   return taeda::avg_pool3d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(),
                            o.count_include_pad(), o.divisor_override());
 }
-inline Tensor adaptive_avg_pool1d(const Tensor& x, const AdaptiveAvgPool1dFuncOptions& o) {
+template <class = void>
+Tensor adaptive_avg_pool1d(const Tensor& x, const AdaptiveAvgPool1dFuncOptions& o) {
   return taeda::adaptive_avg_pool1d(x, o.output_size().numbers(kSameSize));
 }
-inline Tensor adaptive_avg_pool2d(const Tensor& x, const AdaptiveAvgPool2dFuncOptions& o) {
+template <class = void>
+Tensor adaptive_avg_pool2d(const Tensor& x, const AdaptiveAvgPool2dFuncOptions& o) {
   return taeda::adaptive_avg_pool2d(x, o.output_size().numbers(kSameSize));
 }
-inline Tensor adaptive_avg_pool3d(const Tensor& x, const AdaptiveAvgPool3dFuncOptions& o) {
+template <class = void>
+Tensor adaptive_avg_pool3d(const Tensor& x, const AdaptiveAvgPool3dFuncOptions& o) {
   return taeda::adaptive_avg_pool3d(x, o.output_size().numbers(kSameSize));
 }
-inline std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(
-    const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o) {
-  return taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize));
-}
-inline std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(
-    const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o) {
-  return taeda::adaptive_max_pool2d(x, o.output_size().numbers(kSameSize));
-}
-inline std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(
-    const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o) {
-  return taeda::adaptive_max_pool3d(x, o.output_size().numbers(kSameSize));
-}
-inline Tensor adaptive_max_pool1d(const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize)));
-}
-inline Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool2d(x, o.output_size().numbers(kSameSize)));
-}
-inline Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool3d(x, o.output_size().numbers(kSameSize)));
-}
+std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x,
+                                                            const AdaptiveMaxPool1dFuncOptions& o);
+std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(const Tensor& x,
+                                                            const AdaptiveMaxPool2dFuncOptions& o);
+std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(const Tensor& x,
+                                                            const AdaptiveMaxPool3dFuncOptions& o);
+Tensor adaptive_max_pool1d(const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o);
+Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o);
+Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o);
 
 namespace detail {
 Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel_size,
@@ -198,29 +195,13 @@ Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, I
 /// (size - 1) * stride - 2 * padding + kernel unless `output_size` says otherwise. Throws
 /// ValueError for an output size that no such pool has, Error for indices of another shape or dtype
 /// or, on the CPU, outside.
-inline Tensor max_unpool1d(const Tensor& input, const Tensor& indices,
-                           const MaxUnpool1dFuncOptions& o) {
-  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
-                            o.output_size());
-}
-inline Tensor max_unpool2d(const Tensor& input, const Tensor& indices,
-                           const MaxUnpool2dFuncOptions& o) {
-  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
-                            o.output_size());
-}
-inline Tensor max_unpool3d(const Tensor& input, const Tensor& indices,
-                           const MaxUnpool3dFuncOptions& o) {
-  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
-                            o.output_size());
-}
+Tensor max_unpool1d(const Tensor& input, const Tensor& indices, const MaxUnpool1dFuncOptions& o);
+Tensor max_unpool2d(const Tensor& input, const Tensor& indices, const MaxUnpool2dFuncOptions& o);
+Tensor max_unpool3d(const Tensor& input, const Tensor& indices, const MaxUnpool3dFuncOptions& o);
 
 /// (sum of x^p)^(1/p) of each window.
-inline Tensor lp_pool1d(const Tensor& x, const LPPool1dFuncOptions& o) {
-  return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
-}
-inline Tensor lp_pool2d(const Tensor& x, const LPPool2dFuncOptions& o) {
-  return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
-}
+Tensor lp_pool1d(const Tensor& x, const LPPool1dFuncOptions& o);
+Tensor lp_pool2d(const Tensor& x, const LPPool2dFuncOptions& o);
 
 }  // namespace functional
 }  // namespace taeda::inline v0_2::nn

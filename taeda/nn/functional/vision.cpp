@@ -242,4 +242,12 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFunc
   return taeda::detail::grid_sample(input, grid, sampling);
 }
 
+Tensor pixel_shuffle(const Tensor& input, const PixelShuffleFuncOptions& o) {
+  return pixel_shuffle(input, o.upscale_factor());
+}
+
+Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptions& o) {
+  return pixel_unshuffle(input, o.downscale_factor());
+}
+
 }  // namespace taeda::inline v0_2::nn::functional

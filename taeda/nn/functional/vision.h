@@ -47,14 +47,10 @@ using FoldFuncOptions = FoldOptions;
 /// [*, C r r, H, W] as [*, C, r H, r W]: every r x r pixels come from as many channels (Shi et al.
 /// 2016, arXiv:1609.05158). Throws Error unless r is positive and r r divides the channels.
 Tensor pixel_shuffle(const Tensor& input, int64_t upscale_factor);
-inline Tensor pixel_shuffle(const Tensor& input, const PixelShuffleFuncOptions& o) {
-  return pixel_shuffle(input, o.upscale_factor());
-}
+Tensor pixel_shuffle(const Tensor& input, const PixelShuffleFuncOptions& o);
 /// The inverse, [*, C, r H, r W] as [*, C r r, H, W].
 Tensor pixel_unshuffle(const Tensor& input, int64_t downscale_factor);
-inline Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptions& o) {
-  return pixel_unshuffle(input, o.downscale_factor());
-}
+Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptions& o);
 
 /// The L windows that a convolution over `input` [N, C, H, W] or [C, H, W] would see, as columns:
 /// [N, C kh kw, L]. Throws Error for sizes that give no window.

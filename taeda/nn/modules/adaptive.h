@@ -22,7 +22,7 @@ class AdaptiveLogSoftmaxWithLossOptions {
 
 /// What AdaptiveLogSoftmaxWithLoss gives.
 struct ASMoutput {
-  ASMoutput(Tensor output, double loss) : output(std::move(output)), loss(loss) {}
+  ASMoutput(Tensor o, double l) : output(std::move(o)), loss(l) {}
   /// The targets' log-probabilities.
   Tensor output;
   /// -output.mean() as a number; for a gradient take the mean of `output`.
@@ -34,9 +34,9 @@ struct ASMoutput {
 class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLossImpl> {
  public:
   AdaptiveLogSoftmaxWithLossImpl(int64_t in_features, int64_t n_classes,
-                                 std::vector<int64_t> cutoffs)
+                                 std::vector<int64_t> first_classes)
       : AdaptiveLogSoftmaxWithLossImpl(
-            AdaptiveLogSoftmaxWithLossOptions(in_features, n_classes, std::move(cutoffs))) {}
+            AdaptiveLogSoftmaxWithLossOptions(in_features, n_classes, std::move(first_classes))) {}
   /// Throws ValueError unless the cutoffs ascend between 1 and n_classes - 1.
   explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions o)
       : options(std::move(o)) {

@@ -6,11 +6,12 @@ namespace taeda::inline v0_2::nn {
 
 namespace {
 
-/// Checks the row that counts for nothing and counts it from the front.
-void check_padding(std::optional<int64_t>& padding_idx, int64_t rows) {
+/// Checks the row that counts for nothing and counts it from the front. Row 0 is looked for when it
+/// is to be zero.
+void check_padding(std::optional<int64_t>& padding_idx, int64_t rows, const char* name) {
   if (!padding_idx) return;
-  TAEDA_CHECK(*padding_idx >= -rows && *padding_idx < rows,
-              "Padding_idx must be within num_embeddings");
+  TAEDA_CHECK(*padding_idx == 0 || (*padding_idx >= -rows && *padding_idx < rows), name,
+              " must be within num_embeddings");
   if (*padding_idx < 0) *padding_idx += rows;
 }
 
@@ -41,7 +42,7 @@ std::string row_text(const auto& options) {
 }  // namespace
 
 void EmbeddingImpl::reset() {
-  check_padding(options.padding_idx(), options.num_embeddings());
+  check_padding(options.padding_idx(), options.num_embeddings(), "Padding_idx");
   weight = register_parameter("weight", rows_for(options));
   if (!options._weight().defined()) reset_parameters();
 }
@@ -70,7 +71,7 @@ Embedding Embedding::from_pretrained(const Tensor& embeddings,
 }
 
 void EmbeddingBagImpl::reset() {
-  check_padding(options.padding_idx(), options.num_embeddings());
+  check_padding(options.padding_idx(), options.num_embeddings(), "padding_idx");
   weight = register_parameter("weight", rows_for(options));
   if (!options._weight().defined()) reset_parameters();
 }

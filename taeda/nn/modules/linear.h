@@ -10,8 +10,8 @@ namespace taeda::inline v0_2::nn {
 /// x W^T + b. W [out, in] and b start uniform in +-1 / sqrt(in).
 class LinearImpl : public Cloneable<LinearImpl> {
  public:
-  LinearImpl(int64_t in_features, int64_t out_features, bool bias = true)
-      : LinearImpl(LinearOptions(in_features, out_features).bias(bias)) {}
+  LinearImpl(int64_t in_features, int64_t out_features, bool with_bias = true)
+      : LinearImpl(LinearOptions(in_features, out_features).bias(with_bias)) {}
   explicit LinearImpl(LinearOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
@@ -26,8 +26,9 @@ TAEDA_MODULE(Linear);
 /// y_k = x1^T W_k x2 + b_k.
 class BilinearImpl : public Cloneable<BilinearImpl> {
  public:
-  BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features, bool bias = true)
-      : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features).bias(bias)) {}
+  BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features,
+               bool with_bias = true)
+      : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features).bias(with_bias)) {}
   explicit BilinearImpl(BilinearOptions o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();

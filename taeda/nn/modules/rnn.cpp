@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "taeda/base/checked_int.h"
+#include "taeda/base/warning.h"
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/modules/layer_count.h"
 #include "taeda/nn/modules/rnn_packed.h"
@@ -58,6 +59,11 @@ void RNNImplBase<Derived>::reset() {
                     shape_.num_layers);
   TAEDA_CHECK_VALUE(shape_.proj_size >= 0, "proj_size should be a positive integer or zero to ",
                     "disable projections, but got ", shape_.proj_size);
+  if (shape_.dropout > 0 && shape_.num_layers == 1)
+    TAEDA_WARN(
+        "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+        "expects num_layers greater than 1, but got dropout=",
+        shape_.dropout, " and num_layers=", shape_.num_layers);
   TAEDA_CHECK_VALUE(shape_.proj_size < shape_.hidden_size,
                     "proj_size has to be smaller than hidden_size, but got ", shape_.proj_size,
                     " and ", shape_.hidden_size);

@@ -1,8 +1,6 @@
 #include "taeda/nn/parallel/data_parallel.h"
 
-#include <atomic>
-#include <iostream>
-
+#include "taeda/base/warning.h"
 #include "taeda/device/accelerator.h"
 #include "taeda/nn/parallel/imbalance.h"
 
@@ -62,8 +60,7 @@ void warn_if_unbalanced(const std::vector<Device>& devices) {
   std::vector<DeviceProperties> properties;
   for (const Device d : devices) properties.push_back(backend_of(d.type()).properties(d.index()));
   const std::string warning = imbalance_warning(devices, properties);
-  static std::atomic<bool> said = false;
-  if (!warning.empty() && !said.exchange(true)) std::cerr << "Warning: " << warning << "\n";
+  if (!warning.empty()) TAEDA_WARN_ONCE(warning);
 }
 
 }  // namespace

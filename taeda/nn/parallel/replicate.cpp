@@ -1,13 +1,13 @@
 #include "taeda/nn/parallel/replicate.h"
 
 #include <algorithm>
-#include <iostream>
 #include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/generator.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/cloneable.h"
@@ -138,14 +138,11 @@ bool Replicas::take_over(const Snapshot& now) {
 }
 
 void Replicas::warn_if_made_again(bool made) {
-  if (made && made_in_last_pass_ && !warned_) {
-    warned_ = true;
-    std::cerr << "Warning: nn::DataParallel makes its replicas of "
-              << nn::detail::short_name(*original_)
-              << " anew in each pass, because the modules in it, what is registered in them, or "
-                 "members of a module with its own clone() change from pass to pass. That takes "
-                 "longer than following values.\n";
-  }
+  if (made && made_in_last_pass_ && !std::exchange(warned_, true))
+    TAEDA_WARN("nn::DataParallel makes its replicas of ", nn::detail::short_name(*original_),
+               " anew in each pass, because the modules in it, what is registered in them, or "
+               "members of a module with its own clone() change from pass to pass. That takes "
+               "longer than following values.");
   made_in_last_pass_ = made;
 }
 

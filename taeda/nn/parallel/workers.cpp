@@ -6,8 +6,8 @@
 
 #include "taeda/autograd/sequence.h"
 #include "taeda/base/error.h"
+#include "taeda/base/rethrow.h"
 #include "taeda/device/registry.h"
-#include "taeda/nn/parallel/rethrow.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/tensor/thread_state.h"
 

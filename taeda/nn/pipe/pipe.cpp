@@ -236,8 +236,8 @@ std::shared_ptr<Module> PipeImpl::operator[](size_t i) const {
   throw IndexError("Index out of range");
 }
 
-Module& PipeImpl::to(Device, ScalarType, bool) { deny_moving(); }
-Module& PipeImpl::to(Device, bool) { deny_moving(); }
+void PipeImpl::to(Device, ScalarType, bool) { deny_moving(); }
+void PipeImpl::to(Device, bool) { deny_moving(); }
 Module& PipeImpl::cuda(int) { deny_moving(); }
 Module& PipeImpl::cpu() { deny_moving(); }
 

@@ -106,11 +106,9 @@ class PipeImpl : public Module {
   std::shared_ptr<Module> operator[](size_t i) const;
 
   // A Pipe does not move: TypeError. A dtype is fine.
-  Module& to(Device device, ScalarType dtype, bool non_blocking = false);
-  Module& to(Device device, bool non_blocking = false);
-  Module& to(ScalarType dtype, bool non_blocking = false) {
-    return Module::to(dtype, non_blocking);
-  }
+  using Module::to;
+  void to(Device device, ScalarType dtype, bool non_blocking = false) override;
+  void to(Device device, bool non_blocking = false) override;
   Module& cuda(int index = -1);
   Module& cpu();
 

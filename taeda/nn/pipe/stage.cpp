@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "taeda/autograd/record.h"
+#include "taeda/base/rethrow.h"
 #include "taeda/device/registry.h"
-#include "taeda/nn/parallel/rethrow.h"
 
 namespace taeda::inline v0_2::nn::detail {
 
@@ -107,7 +107,7 @@ std::vector<Tensor> Stage::run(size_t micro_batch, const std::vector<Form>& form
   for (const std::string& name : stashes) out.push_back(skips.tensors.at(name));
   return out;
 } catch (...) {
-  parallel::rethrow_from(place_of(*this, micro_batch));
+  rethrow_from(place_of(*this, micro_batch));
 }
 
 }  // namespace taeda::nn::detail

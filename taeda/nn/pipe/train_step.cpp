@@ -2,9 +2,9 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/record.h"
+#include "taeda/base/rethrow.h"
 #include "taeda/device/registry.h"
 #include "taeda/nn/checkpoint.h"
-#include "taeda/nn/parallel/rethrow.h"
 #include "taeda/nn/pipe/pipeline.h"
 #include "taeda/nn/pipe/schedule.h"
 #include "taeda/ops/arithmetic.h"
@@ -97,7 +97,7 @@ std::vector<Tensor> TrainStep::run_stage(size_t s, size_t i, const std::vector<T
     if (batch_.weights[i] != 1) loss = loss * batch_.weights[i];
     return {loss};
   } catch (...) {
-    parallel::rethrow_from(
+    rethrow_from(
         taeda::detail::concat("in the loss of micro-batch ", i, " on device ", stage.device()));
   }
 }
@@ -175,7 +175,7 @@ void TrainStep::backward(size_t s, size_t i) {
   try {
     if (!outputs.empty()) autograd::backward(outputs, given_weights);
   } catch (...) {
-    parallel::rethrow_from("in the backward pass " + place_of(*pipeline_.stages()[s], i));
+    rethrow_from("in the backward pass " + place_of(*pipeline_.stages()[s], i));
   }
   meter_.stop(s);
   meter_.keep(s, -1);

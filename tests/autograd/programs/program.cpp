@@ -8,12 +8,12 @@ namespace taeda::programs {
 namespace {
 
 constexpr const char* kNames[] = {
-    "Leaf",         "Scaled",           "Product",    "Exp",         "Detach",      "Function",
-    "Flatten",      "Transpose",        "Permute",    "Select",      "Slice",       "Narrow",
-    "Squeeze",      "Unsqueeze",        "Expand",     "Diagonal",    "Unfold",      "AsStrided",
-    "Chunk",        "Unbind",           "ViewAsReal", "ViewAsComplex", "Real",      "Imag",
-    "ScaleInplace", "AddNumberInplace", "MulInplace", "AddInplace",  "CopyInplace", "ZeroInplace",
-    "ExpInplace",   "SubInplace",       "UseLinear",  "UseSquare"};
+    "Leaf",        "Scaled",       "Product",          "Exp",        "Detach",        "Reinterpret",
+    "Function",    "Flatten",      "Transpose",        "Permute",    "Select",        "Slice",
+    "Narrow",      "Squeeze",      "Unsqueeze",        "Expand",     "Diagonal",      "Unfold",
+    "AsStrided",   "Chunk",        "Unbind",           "ViewAsReal", "ViewAsComplex", "Real",
+    "Imag",        "ScaleInplace", "AddNumberInplace", "MulInplace", "AddInplace",    "CopyInplace",
+    "ZeroInplace", "ExpInplace",   "SubInplace",       "UseLinear",  "UseSquare"};
 static_assert(std::size(kNames) == static_cast<size_t>(Op::kCount));
 constexpr const char* kModes[] = {"grad", "no_grad", "inference"};
 

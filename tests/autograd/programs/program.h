@@ -18,6 +18,8 @@ enum class Op : uint8_t {
   Product,   ///< a * b, or a * a where no b fits: saves its operands
   Exp,       ///< exp(a): saves its result
   Detach,    ///< a.detach()
+  /// a.view(dtype): complex numbers as real ones or the other way round, without a history
+  Reinterpret,
   Function,  ///< a user-defined function that returns its input and triples the gradient
   // views; p and q choose dimensions and indices
   Flatten,

@@ -117,12 +117,8 @@ class Machine {
     if (i.op == Op::Exp && is_large(x.real)) return;
     const bool grad = mode_ == Mode::Grad;
     const double k = 0.5 + i.p % 5 * 0.25;
-    std::string expected = grad && i.op != Op::Detach ? stale(x.twin) : "";
-    if (i.op == Op::Detach) {
-      add([&] { return x.real.detach(); }, [&](const Tensor&) { return detached(x.twin); },
-          expected, name(a) + ".detach()");
-      return;
-    }
+    if (i.op == Op::Detach || i.op == Op::Reinterpret) return make_without_history(i, a);
+    std::string expected = grad ? stale(x.twin) : "";
     if (i.op == Op::Function) {
       if (!grad || !x.twin.requires_grad()) return;
       add([&] { return Triple::apply(x.real); },
@@ -157,6 +153,21 @@ class Machine {
            },
            needs || other_needs, expected, name(a) + " * " + name(b));
     }
+  }
+
+  /// A tensor over the same memory.
+  void make_without_history(const Instruction& i, size_t a) {
+    const Pair x = pairs_[a];
+    std::string text = name(a) + ".detach()";
+    std::vector<Tensor> made;
+    if (i.op == Op::Reinterpret) {
+      text.clear();
+      made = show(i, x.real, name(a), &text);
+      if (text.empty()) return;  // does not apply
+    } else {
+      made = {x.real.detach()};
+    }
+    add([&] { return made[0]; }, [&](const Tensor& t) { return detached(x.twin, t); }, "", text);
   }
 
   /// A result with memory of its own. `twin` gets its variable, without a value still.

@@ -12,6 +12,17 @@ std::string list_of(IntArrayRef values) {
   return out + ")";
 }
 
+namespace {
+
+/// Whether rows of real numbers begin where complex ones may lie.
+bool are_pairs(const Tensor& x) {
+  for (int64_t k = 0; k + 1 < x.dim(); ++k)
+    if (x.stride(k) % 2 != 0) return false;
+  return x.storage_offset() % 2 == 0;
+}
+
+}  // namespace
+
 std::vector<Tensor> show(const Instruction& i, const Tensor& x, const std::string& of,
                          std::string* text) {
   const int64_t n = x.dim();
@@ -88,16 +99,20 @@ std::vector<Tensor> show(const Instruction& i, const Tensor& x, const std::strin
       if (!sized) return {};
       call("unbind(", d, ")");
       return x.unbind(d);
+    case Op::Reinterpret: {
+      if (n == 0 || x.stride(-1) != 1) return {};
+      const ScalarType to = x.is_complex() ? kDouble : kComplexDouble;
+      if (to == kComplexDouble && (x.size(-1) % 2 != 0 || !are_pairs(x))) return {};
+      call("view(torch.", x.is_complex() ? "float64" : "complex128", ")");
+      return {x.view(to)};
+    }
     case Op::ViewAsReal:
       if (!x.is_complex() || n > 3) return {};
       *text = "torch.view_as_real(" + of + ")";
       return {view_as_real(x)};
     case Op::ViewAsComplex: {
-      if (x.is_complex() || n == 0 || x.size(-1) != 2 || x.stride(-1) != 1 ||
-          x.storage_offset() % 2 != 0)
+      if (x.is_complex() || n == 0 || x.size(-1) != 2 || x.stride(-1) != 1 || !are_pairs(x))
         return {};
-      for (int64_t k = 0; k + 1 < n; ++k)
-        if (x.stride(k) % 2 != 0) return {};
       *text = "torch.view_as_complex(" + of + ")";
       return {view_as_complex(x)};
     }

@@ -73,8 +73,10 @@ Var view_of(const Var& of, const Tensor& shown, ViewKind made) {
   return v;
 }
 
-Var detached(const Var& of) {
+Var detached(const Var& of, const Tensor& shown) {
   Var v = of;
+  v.complex = shown.is_complex();
+  v.positions = positions_of(shown);
   v.base = std::make_shared<Base>();
   v.base->memory = of.base->memory;
   v.base->memory->bases.push_back(v.base);

@@ -60,7 +60,8 @@ Var fresh(const Tensor& shown, bool requires_grad, bool leaf);
 void set_value(Var& v, const Tensor& value);
 /// A view of `of` with the positions that `shown`, the tensor that Taeda made, has in its memory.
 Var view_of(const Var& of, const Tensor& shown, ViewKind made);
-Var detached(const Var& of);
+/// `shown`, which shares the memory of `of` without its history.
+Var detached(const Var& of, const Tensor& shown);
 
 /// Why `v` cannot be used in grad mode: a part of the error; empty if it can.
 std::string stale(const Var& v);

@@ -7,18 +7,21 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <memory>
 
 #include "taeda/base/error.h"
+#include "taeda/distributed/cluster/progress.h"
 #include "taeda/distributed/group/collectives.h"
 #include "taeda/ops/create.h"
 #include "tests/distributed/cluster/processes.h"
+#include "tests/distributed/cluster/relay.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
-#include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/variable.h"
 
 namespace taeda::distributed::cluster {
 namespace {
@@ -214,6 +217,15 @@ LaunchOptions this_program(const std::string& role, int64_t processes) {
   return options;
 }
 
+/// Stops its launcher while it reports more than a pipe holds.
+const Role much("reporting much", [] {
+  ::kill(::getppid(), SIGSTOP);
+  for (int step = 1; step <= 20'000; ++step) report_progress(step, step);
+  ::kill(::getppid(), SIGCONT);
+  std::printf("did not wait\n");
+  return 0;
+});
+
 TEST_F(Launch, ProcessesFindEachOther) {
   const Shown shown = run(this_program("reducing", 3));
   EXPECT_EQ(shown.code, 0);
@@ -283,6 +295,9 @@ class LaunchOnMachines : public Launch {
   }
   const std::string port_ = free_port();
   int count_ = 0;
+
+ protected:
+  const std::string& port() const { return port_; }
 };
 
 TEST_F(LaunchOnMachines, CountTheirRanksTogether) {
@@ -290,7 +305,10 @@ TEST_F(LaunchOnMachines, CountTheirRanksTogether) {
   const auto second = machine(script, 1, {{"TAEDA_TEST_NODE_RANK", "1"}});
   const auto first = machine(script, 2, {{"TAEDA_TEST_NODE_RANK", "0"}});
   EXPECT_THAT(all_of(*first), UnorderedElementsAre("[rank 0] 0/3 0/2 0", "[rank 1] 1/3 1/2 0"));
-  EXPECT_THAT(all_of(*second), ElementsAre("[rank 2] 2/3 0/1 1"));
+  EXPECT_THAT(
+      all_of(*second),
+      ElementsAre("taeda: this machine has --nproc-per-node 1 and machine m2 (node rank 0) 2",
+                  "[rank 2] 2/3 0/1 1"));
   EXPECT_EQ(first->wait(), 0);
   EXPECT_EQ(second->wait(), 0);
 }
@@ -300,9 +318,10 @@ TEST_F(LaunchOnMachines, RanksOfAllMeetInOneGroup) {
       "TAEDA_TEST_ROLE=reducing exec /proc/" + std::to_string(::getpid()) + "/exe";
   const auto first = machine(script, 1), second = machine(script, 2);
   const auto a = all_of(*first), b = all_of(*second);
-  EXPECT_EQ(a.size() + b.size(), 3u);
+  EXPECT_EQ(a.size() + b.size(), 4u);
   for (const auto* lines : {&a, &b})
-    for (const std::string& line : *lines) EXPECT_THAT(line, HasSubstr("tensor([6])"));
+    for (const std::string& line : *lines)
+      EXPECT_THAT(line, testing::AnyOf(HasSubstr("tensor([6])"), HasSubstr("--nproc-per-node")));
   EXPECT_EQ(first->wait(), 0);
   EXPECT_EQ(second->wait(), 0);
 }
@@ -363,6 +382,102 @@ TEST_F(LaunchOnMachines, ThatComeLaterTakePartWhereTheyMay) {
   EXPECT_THAT(second->line(), HasSubstr("] of 2"));
   EXPECT_EQ(first->wait(), 0);
   EXPECT_EQ(second->wait(), 0);
+}
+
+TEST_F(LaunchOnMachines, HaveEachAPlaceOfItsOwn) {
+  const Settings same = {{"TAEDA_TEST_NODE_RANK", "1"}, {"TAEDA_TEST_NAME", "here"}};
+  const auto first = machine("echo $RANK", 1, {{"TAEDA_TEST_NODE_RANK", "0"}});
+  const std::string script =
+      "echo $RANK; until [ -e " + (folder_ / "go") + " ]; do sleep 0.02; done";
+  const auto second = machine(script, 1, same);
+  EXPECT_THAT(second->line(), HasSubstr("this machine runs 'sh -c "));
+  EXPECT_EQ(second->line(), "[rank 1] 1");
+  const auto third = machine(script, 1, same);
+  EXPECT_THAT(third->line(), MatchesRegex("node rank 1 of job 'test' is taken by another launcher: "
+                                          "process [0-9]+ on here; each machine has .*"));
+  EXPECT_EQ(third->wait(), 1);
+  std::ofstream(folder_ / "go").close();
+  EXPECT_EQ(first->wait(), 0);
+  EXPECT_EQ(second->wait(), 0);
+}
+
+TEST_F(LaunchOnMachines, ThatWereToldOtherwiseAreRefused) {
+  const auto first = machine("true", 1);
+  EXPECT_EQ(first->line(std::chrono::milliseconds(300)), "");  // it waits, and serves
+  const auto more = machine("true", 1, {{"TAEDA_TEST_MAX", "3"}});
+  EXPECT_EQ(more->line(),
+            "the launchers of job 'test' must be told the same, but this one has --nnodes 2:3 and "
+            "the first, on m1, 2");
+  const auto again = machine("true", 1, {{"TAEDA_TEST_RESTARTS", "1"}});
+  EXPECT_EQ(again->line(),
+            "the launchers of job 'test' must be told the same, but this one has --max-restarts 1 "
+            "and the first, on m1, 0");
+  const auto second = machine("true", 1);  // the job goes on without them
+  EXPECT_EQ(first->wait(), 0);
+  EXPECT_EQ(second->wait(), 0);
+}
+
+/// Two launchers of which the second reaches the first through a relay, and sees nothing else of
+/// it.
+class LaunchOverARelay : public LaunchOnMachines {
+ protected:
+  std::string waiting() const {
+    return "echo began; until [ -e " + (folder_ / "go") + " ]; do sleep 0.02; done; echo ended";
+  }
+  void begin(const std::string& keep_alive) {
+    const Settings more = {{"TAEDA_TEST_KEEP_ALIVE_MS", keep_alive}};
+    Settings near = more, far = more;
+    near["TAEDA_TEST_NODE_RANK"] = "0";
+    far["TAEDA_TEST_NODE_RANK"] = "1";
+    far["TAEDA_TEST_PORT"] = relay_.port();
+    first_ = machine(waiting(), 1, near);
+    second_ = machine(waiting(), 1, far);
+    EXPECT_EQ(first_->line(), "[rank 0] began");
+    EXPECT_EQ(second_->line(), "[rank 1] began");
+  }
+  Relay relay_{port()};
+  std::unique_ptr<Process> first_, second_;
+};
+
+TEST_F(LaunchOverARelay, ABrokenConnectionIsMadeAgain) {
+  begin("15000");
+  for (int i = 0; i < 3; ++i) {
+    relay_.cut();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // a look or two at the store
+  }
+  std::ofstream(folder_ / "go").close();
+  for (const auto& each : {first_.get(), second_.get()}) {
+    EXPECT_THAT(each->line(), HasSubstr("] ended"));
+    EXPECT_EQ(each->wait(), 0);
+  }
+}
+
+TEST_F(LaunchOverARelay, SilenceIsBorneAsLongAsItMayLast) {
+  begin("3000");
+  relay_.stop();
+  EXPECT_EQ(first_->line(),
+            "taeda: the launcher on machine m2 (node rank 1) has said nothing for 3 s");
+  EXPECT_THAT(second_->line(), MatchesRegex("the launcher that serves job 'test' at .* has said "
+                                            "nothing for 3 s \\(.*"));
+  EXPECT_EQ(first_->wait(), 1);
+  EXPECT_EQ(second_->wait(), 1);
+}
+
+TEST_F(LaunchOverARelay, WhoEndedIsNotWaitedFor) {
+  begin("600000");
+  first_->signal(SIGKILL);
+  relay_.end();
+  EXPECT_THAT(second_->line(),
+              MatchesRegex("the launcher that serves job 'test' at .* has ended.*"));
+  EXPECT_EQ(second_->wait(), 1);
+}
+
+TEST_F(Launch, AReportThatNobodyTakesIsDropped) {
+  LaunchOptions options = this_program("reporting much", 1);
+  options.monitor = true;
+  const Shown shown = run(options);
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.out, Contains("did not wait"));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ Machine read_machine(const std::string& path, const TomlValue& given, size_t num
   if (!local && out.ssh.empty()) out.ssh = out.address;
   if (!table.has("processes") && !out.devices.empty())
     out.processes = static_cast<int64_t>(out.devices.size());
-  table.check_number("processes", out.processes, 1, 4096);
+  table.check_number("processes", out.processes, 1, distributed::cluster::kMostProcesses);
   table.check_number("port", out.port, 1, 65535);
   return out;
 }

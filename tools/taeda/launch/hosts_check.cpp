@@ -105,10 +105,10 @@ class Check {
     Pipe input;
     ::fcntl(input.read.get(), F_SETFL, 0);
     WorkerOptions worker;
-    worker.child = {.command = command_on(cluster_, machine,
-                                          {"launch", "--probe", machine.address, program}),
-                    .input = input.read.get(),
-                    .group = guardian_.group()};
+    worker.child = {
+        .command = command_on(cluster_, machine, {"launch", "--probe", machine.address, program}),
+        .input = input.read.get(),
+        .group = guardian_.group()};
     one.input = std::move(input.write);
     one.worker =
         std::make_unique<Worker>(std::move(worker), [&one](bool error, std::string_view line) {
@@ -207,11 +207,11 @@ bool can_run(const std::string& program) {
 
 int check_hosts(const LaunchFlags& flags) {
   const Cluster cluster = read_cluster(flags.hosts);
-  return Check(cluster, command_of(flags.command)[0]).report() ? 0 : kExitFailure;
+  return Check(cluster, flags.command[0]).report() ? 0 : kExitFailure;
 }
 
 int answer_probe(const LaunchFlags& flags) {
-  const std::string program = command_of(flags.command)[0];
+  const std::string program = flags.command[0];
   const Listener listener(flags.probe);
   std::cout << "version " << TAEDA_VERSION << "\nprogram " << (can_run(program) ? "found" : program)
             << "\ndevices " << accelerators().size() << "\n";

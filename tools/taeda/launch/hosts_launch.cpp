@@ -11,6 +11,7 @@
 
 #include "taeda/distributed/cluster/guardian.h"
 #include "taeda/distributed/cluster/job_secret.h"
+#include "taeda/distributed/cluster/output.h"
 #include "taeda/distributed/cluster/stop_signals.h"
 #include "taeda/distributed/cluster/worker.h"
 #include "taeda/distributed/network.h"
@@ -30,14 +31,19 @@ constexpr std::chrono::seconds kLeaving(5);
 /// The launchers on the machines, which end when their standard input does.
 class HostLaunchers {
  public:
-  HostLaunchers(const Cluster& cluster, const LaunchFlags& flags, ShowLine show)
-      : cluster_(cluster), flags_(flags), show_(std::move(show)), secret_(/*invent=*/true) {
+  HostLaunchers(const Cluster& cluster, const LaunchFlags& flags, const LaunchOptions& options,
+                Output& output)
+      : cluster_(cluster),
+        flags_(flags),
+        options_(options),
+        output_(output),
+        secret_(/*invent=*/true) {
     for (size_t i = 0; i < cluster.machines.size(); ++i) start(i);
   }
 
   int run() {
-    const StopSignals signals;
-    const std::chrono::seconds patience(flags_.shutdown_timeout);
+    const StopSignals signals(options_.stop_signals);
+    const auto patience = options_.shutdown_timeout;
     std::optional<Clock::time_point> deadline;
     while (!all_ended() && (!deadline || Clock::now() < *deadline)) {
       look();
@@ -51,9 +57,13 @@ class HostLaunchers {
     for (const auto end = Clock::now() + kLeaving; !all_ended() && Clock::now() < end;) look();
     guardian_.signal(SIGKILL);
     while (!all_ended()) look();
-    if (signals.count()) return 128 + signals.last();
+    stopped_ = signals.count() > 0;
+    if (stopped_) return 128 + signals.last();
     return failed_ ? report(*failed_) : 0;
   }
+
+  /// Whether a signal ended it.
+  bool stopped() const { return stopped_; }
 
  private:
   void start(size_t number) {
@@ -65,7 +75,9 @@ class HostLaunchers {
     worker.child = {.command = command_on(cluster_, machine, words(number)),
                     .input = input.read.get(),
                     .group = guardian_.group()};
-    launchers_.push_back(std::make_unique<Worker>(std::move(worker), show_));
+    launchers_.push_back(std::make_unique<Worker>(
+        std::move(worker),
+        [this](bool error, std::string_view line) { output_.line(error, line); }));
     write_all(input.write.get(), secret_.security().secret + "\n");
     inputs_.push_back(std::move(input.write));
   }
@@ -89,23 +101,23 @@ class HostLaunchers {
         job_,
         "--local-addr",
         machine.address,
-        "--max-restarts",
-        text(flags_.max_restarts),
-        "--shutdown-timeout",
-        text(flags_.shutdown_timeout),
-        "--redirects",
-        flags_.redirects,
-        "--tee",
-        flags_.tee};
-    if (!flags_.log_dir.empty()) out.insert(out.end(), {"--log-dir", flags_.log_dir});
-    if (!flags_.conf.empty()) out.insert(out.end(), {"--rdzv-conf", flags_.conf});
-    if (flags_.monitor) out.push_back("--monitor");
+    };
+    for (const LaunchFlag& flag : launch_flags()) add(flag, out);
     out.push_back("env");
     for (const auto& [name, value] : cluster_.environment) out.push_back(name + "=" + value);
     if (!machine.devices.empty()) out.push_back("CUDA_VISIBLE_DEVICES=" + devices(machine));
-    const std::vector<std::string> command = command_of(flags_.command);
-    out.insert(out.end(), command.begin(), command.end());
+    out.insert(out.end(), options_.command.begin(), options_.command.end());
     return out;
+  }
+  /// What the user has said, but for what is each machine's own or has been done here.
+  void add(const LaunchFlag& flag, std::vector<std::string>& words) const {
+    const std::string name = flag.name;
+    for (const char* other : {"--nnodes", "--nproc-per-node", "--node-rank", "--rdzv-endpoint",
+                              "--rdzv-id", "--local-addr", "--module", "--no-python", "--run-path"})
+      if (name == other) return;
+    if (!flags_.says(name)) return;
+    words.push_back(name);
+    if (flag.kind != LaunchFlag::Kind::kSwitch) words.push_back(flags_.given.at(name));
   }
   static std::string devices(const Machine& machine) {
     std::string out;
@@ -115,12 +127,14 @@ class HostLaunchers {
   }
 
   void look() {
+    const bool may_show = !output_.full();
     std::vector<pollfd> files;
     for (const auto& launcher : launchers_)
-      for (const int file : launcher->outputs()) files.push_back({file, POLLIN, 0});
+      for (const int file : launcher->outputs())
+        if (may_show) files.push_back({file, POLLIN, 0});
     ::poll(files.data(), files.size(), /*milliseconds=*/20);
     for (const auto& launcher : launchers_) {
-      launcher->look();
+      launcher->look(may_show);
       if (!failed_ && launcher->failed()) failed_ = launcher.get();
     }
   }
@@ -132,37 +146,36 @@ class HostLaunchers {
 
   int report(const Worker& launcher) const {
     const Machine& machine = cluster_.machines[static_cast<size_t>(launcher.rank())];
-    show_(true, "taeda: the launcher on machine " + machine.address +
-                    (machine.ssh.empty() ? "" : " (ssh " + machine.ssh + ")") + " " +
-                    launcher.ended()->text());
+    output_.line(true, "taeda: the launcher on machine " + machine.address +
+                           (machine.ssh.empty() ? "" : " (ssh " + machine.ssh + ")") + " " +
+                           launcher.ended()->text());
     return launcher.ended()->shell_code();
   }
 
   const Cluster& cluster_;
   const LaunchFlags& flags_;
-  const ShowLine show_;
+  const LaunchOptions& options_;
+  Output& output_;
   const JobSecret secret_;
-  const std::string job_ = flags_.id.empty() ? new_job_name() : flags_.id;
+  const std::string& job_ = options_.agents.job;
+  bool stopped_ = false;
   Guardian guardian_;
   std::vector<std::unique_ptr<Worker>> launchers_;
   std::vector<Descriptor> inputs_;
   const Worker* failed_ = nullptr;
 };
 
-void show_line(bool error, std::string_view line) {
-  std::FILE* stream = error ? stderr : stdout;
-  std::fprintf(stream, "%.*s\n", static_cast<int>(line.size()), line.data());
-  std::fflush(stream);
-}
-
 }  // namespace
 
 int launch_on_hosts(const LaunchFlags& flags) {
   const Cluster cluster = read_cluster(flags.hosts);
-  check_flag(flags.endpoint.empty() && flags.nodes == "1" && !flags.standalone, "--hosts",
-             "without --nnodes, --rdzv-endpoint and --standalone", flags.hosts);
-  command_of(flags.command);
-  return HostLaunchers(cluster, flags, show_line).run();
+  for (const char* flag : {"--nnodes", "--rdzv-endpoint", "--standalone"})
+    check_flag(!flags.says(flag), "--hosts", "without --nnodes, --rdzv-endpoint and --standalone",
+               flags.hosts);
+  const LaunchOptions options = launch_options(flags);
+  Output output;
+  HostLaunchers launchers(cluster, flags, options, output);
+  return output.deliver(launchers.run(), launchers.stopped());
 }
 
 std::string obey_standard_input() {
@@ -173,7 +186,7 @@ std::string obey_standard_input() {
     char buffer[64];
     while (::read(STDIN_FILENO, buffer, sizeof buffer) > 0) {
     }
-    ::kill(::getpid(), SIGHUP);
+    ::kill(::getpid(), SIGTERM);  // not SIGHUP, which `nohup` lets nobody hear
   }).detach();
   return secret;
 }

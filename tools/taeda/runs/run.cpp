@@ -136,13 +136,13 @@ std::optional<Run> read_run(const fs::path& folder) {
   if (!holds_run(folder.string())) return {};
   Run run{.folder = folder.lexically_normal().string(), .state = "no checkpoint"};
   const fs::path result = folder / kResultFile, checkpoint = folder / kCheckpointFile;
-  if (fs::exists(result)) {
+  if (fs::is_regular_file(result)) {
     std::ifstream file(result);
     // Others have files of this name, too.
     run.result = Json::read(file);
     if (!read_result(run.result, run)) return {};
     run.date = time_of(result);
-  } else if (fs::exists(checkpoint)) {
+  } else if (fs::is_regular_file(checkpoint)) {
     try {
       read_checkpoint(checkpoint, run);
     } catch (const Error&) {

@@ -33,14 +33,29 @@ bool same_folder(const std::string& a, const std::string& b) {
   return fs::equivalent(a, b, none);
 }
 
+/// Of out, out-2, out-3, ... the last run, or the first that no other run has or had.
+RunFolder claim_numbered(const TrainOptions& o, const Ranks& ranks) {
+  int64_t n = 0;
+  RunFolder out;
+  if (ranks.leads()) {
+    n = first_free(o.out);
+    if (o.resume == "auto") {
+      if (n > 1) --n;
+      out.lock = FolderLock::lock(numbered(o.out, n));
+    }
+    for (; !out.lock; ++n) {
+      out.lock = FolderLock::try_lock(numbered(o.out, n));
+      if (out.lock && !holds_run(numbered(o.out, n))) break;
+      out.lock.reset();
+    }
+  }
+  out.path = numbered(o.out, static_cast<int64_t>(ranks.sum({static_cast<double>(n)})[0]));
+  return out;
+}
+
 }  // namespace
 
 void prepare_folder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error && !fs::is_directory(folder))
-    throw UsageError(
-        taeda::detail::concat("cannot make the output folder ", folder, ": ", error.message()));
   io::AtomicFile probe(folder + "/" + kResultFile);
 }
 
@@ -50,24 +65,25 @@ bool holds_run(const std::string& folder) {
   return false;
 }
 
-std::string choose_folder(const TrainOptions& o, const Ranks& ranks) {
+RunFolder claim_folder(const TrainOptions& o, const Ranks& ranks) {
   const bool automatic = o.resume == "auto", goes_on = !o.resume.empty();
-  if (!o.out_given) {
-    if (goes_on && !automatic) return folder_of(o.resume);
-    if (o.force && !goes_on) return o.out;
-    int64_t n = 0;
-    if (ranks.leads()) {
-      n = first_free(o.out);
-      if (automatic && n > 1) --n;
-    }
-    return numbered(o.out, static_cast<int64_t>(ranks.sum({static_cast<double>(n)})[0]));
-  }
-  if (!ranks.leads() || o.force || automatic || !holds_run(o.out)) return o.out;
-  if (goes_on && same_folder(folder_of(o.resume), o.out)) return o.out;
-  throw UsageError("--out " + o.out +
-                   " holds a run already: give another folder, --force to write "
-                   "over it" +
-                   (goes_on ? "" : ", or --resume auto to go on with it"));
+  if (!o.out_given && !(goes_on && !automatic) && !(o.force && !goes_on))
+    return claim_numbered(o, ranks);
+  RunFolder out{o.out_given || !goes_on ? o.out : folder_of(o.resume), nullptr};
+  if (!ranks.leads()) return out;
+  const bool may_hold_run =
+      !o.out_given || o.force || automatic || (goes_on && same_folder(folder_of(o.resume), o.out));
+  const auto check = [&] {
+    if (may_hold_run || !holds_run(out.path)) return;
+    throw UsageError("--out " + o.out +
+                     " holds a run already: give another folder, --force to write "
+                     "over it" +
+                     (goes_on ? "" : ", or --resume auto to go on with it"));
+  };
+  check();
+  out.lock = FolderLock::lock(out.path);
+  check();  // another run may have ended meanwhile
+  return out;
 }
 
 }  // namespace taeda::tool

@@ -160,6 +160,7 @@ int train_in_processes(const TrainOptions& options) {
     distributed::load_engine("gloo", "taeda train --nproc", "libgloo-dev");
     distributed::load_engine("grpc", "taeda train --nproc",
                              "libgrpc++-dev, protobuf-compiler-grpc, libprotobuf-dev");
+    cluster::check_own_address("127.0.0.1");
   });
   return Processes(options).run();
 }

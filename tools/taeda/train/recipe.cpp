@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <type_traits>
 
 #include "taeda/base/nearest.h"
@@ -12,6 +11,7 @@
 #include "taeda/optim/adam_family.h"
 #include "taeda/optim/adaptive.h"
 #include "taeda/optim/lion.h"
+#include "taeda/optim/rates.h"
 #include "taeda/optim/rmsprop.h"
 #include "taeda/optim/sgd.h"
 #include "tools/taeda/command.h"
@@ -58,10 +58,12 @@ double factor_of(const TrainOptions& o, int64_t step, int64_t warmup, int64_t st
   const double done =
       static_cast<double>(step - warmup) / static_cast<double>(std::max<int64_t>(1, all - warmup));
   const int64_t every = o.step_size > 0 ? o.step_size : std::max<int64_t>(1, (o.epochs + 2) / 3);
-  if (o.schedule == "linear") return std::max(0.0, 1 - done);
-  if (o.schedule == "cosine") return 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, done)));
-  if (o.schedule == "step") return std::pow(o.gamma, static_cast<double>(epoch / every));
-  if (o.schedule == "exponential") return std::pow(o.gamma, static_cast<double>(epoch));
+  const auto epochs = static_cast<double>(epoch);
+  if (o.schedule == "linear") return optim::rates::linear(done, 1, 0, 1);
+  if (o.schedule == "cosine") return optim::rates::cosine(std::min(1.0, done), 1);
+  if (o.schedule == "step")
+    return optim::rates::stepped(epochs, static_cast<double>(every), o.gamma);
+  if (o.schedule == "exponential") return optim::rates::stepped(epochs, 1, o.gamma);
   return 1;
 }
 

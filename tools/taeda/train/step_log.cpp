@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "taeda/device/allocator.h"
@@ -21,7 +22,8 @@ constexpr const char* kStepColumns =
 /// The lines of steps up to `done`, under the columns' names.
 std::string lines_until(const std::string& path, int64_t done) {
   std::string out = kStepColumns;
-  std::ifstream file(path);
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path)) file.open(path);  // a pipe would be waited for
   for (std::string line; std::getline(file, line) && !file.eof();) {
     char* end = nullptr;
     const long long step = std::strtoll(line.c_str(), &end, 10);

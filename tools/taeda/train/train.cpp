@@ -59,7 +59,8 @@ int train(TrainOptions options, const Ranks& ranks) {
     throw UsageError("--data-parallel needs accelerators: give --device cuda or --device sim");
   const Task task = user_input([&] { return make_task(options); });
   if (options.find_lr) return find_rate(options, device, task);
-  options.out = choose_folder(options, ranks);
+  const RunFolder folder = claim_folder(options, ranks);
+  options.out = folder.path;
   const int code = run_training(options, checkpoint_of(options), device, task, ranks);
   ranks.leave();
   return code;

@@ -1,10 +1,10 @@
 """Loops over batches of which ranks have different numbers: a rank whose loop is over does what the others' steps need."""
 
-import warnings
 
 from ... import _C
 from .. import collectives
 from ..groups import get_rank, get_world_size
+from ..._warnings import warn
 
 
 class JoinHook:
@@ -83,9 +83,9 @@ class Join:
                 hook.main_hook()
             steps += 1
             if steps == 1000:
-                warnings.warn(f"Detected uneven input skew of greater than 1000. This means that rank "
-                              f"{get_rank(self._group)} has at least 1000 fewer inputs than {left} other currently-active "
-                              "ranks. This level of skew could lead to performance degradation during training.", stacklevel=3)
+                warn(f"Detected uneven input skew of greater than 1000. This means that rank "
+                     f"{get_rank(self._group)} has at least 1000 fewer inputs than {left} other currently-active "
+                     "ranks. This level of skew could lead to performance degradation during training.")
         for hook in self._hooks:
             hook.post_hook(was_last)
 

@@ -5,6 +5,7 @@ import types
 
 from ... import _C
 from ..._tensor import RemovableHandle, called_later
+from ..._warnings import warn
 from ...autograd import Function, graph
 
 
@@ -206,6 +207,8 @@ class BackwardHooks:
 
     def around_output(self, output):
         if not isinstance(output, (tuple, _C.TensorBase)):
+            warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                 f"{type(output)}")
             return output
         single = not isinstance(output, tuple)
         values, node, places = _through_edge((output,) if single else output)
@@ -226,6 +229,9 @@ class BackwardHooks:
                 given = replaced
             self.grad_output = given
             if not self.has_inputs:
+                if self.hooks:
+                    warn("Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                         "inputs require gradients.")
                 self._called((None,) * self.count, (), ())
                 self.grad_output = None
             return tuple(given[i] for i in places)

@@ -6,6 +6,7 @@ import itertools
 
 from ... import _C
 from . import _hooks
+from ..._warnings import warn
 
 
 class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -69,10 +70,9 @@ class StateMixin:
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """Parameters and persistent buffers of this module and those below, by dotted names; detached unless `keep_vars`."""
         if args:
-            import warnings
-            warnings.warn("Positional args are being deprecated, use kwargs instead. Refer to "
-                          "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for "
-                          "details.", FutureWarning, stacklevel=2)
+            warn("Positional args are being deprecated, use kwargs instead. Refer to "
+                 "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for "
+                 "details.", FutureWarning)
             destination = destination if destination is not None else args[0]
             prefix = args[1] if len(args) > 1 and not prefix else prefix
             keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
@@ -111,11 +111,9 @@ class StateMixin:
                               f"in current model is {own.shape}.")
             return
         if own.is_meta and not given.is_meta and not assign:
-            import warnings
-            warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
-                          "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state "
-                          "dictionary to their corresponding key in the module instead of copying them in place?)",
-                          stacklevel=2)
+            warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+                 "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state "
+                 "dictionary to their corresponding key in the module instead of copying them in place?)")
         try:
             with _C_no_grad():
                 if assign:

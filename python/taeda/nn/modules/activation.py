@@ -1,6 +1,7 @@
 """Activations and attention."""
 
 from ... import _C
+from ..._warnings import warn
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -95,6 +96,9 @@ class Hardtanh(Module):
 
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
         super().__init__()
+        for old, given in (("min_value", min_value), ("max_value", max_value)):
+            if given is not None:
+                warn(f"keyword argument `{old}` is deprecated and renamed to `{old[:3]}_val`", FutureWarning)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
@@ -329,6 +333,8 @@ class Softmax(Module):
 
     def __init__(self, dim=None):
         super().__init__()
+        if dim is not None and type(dim) is not int:
+            raise TypeError(f"dim must be an int or None, got {type(dim)}")
         self.dim = dim
 
     def __setstate__(self, state):

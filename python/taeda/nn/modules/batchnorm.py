@@ -92,6 +92,8 @@ class _BatchNorm(_NormBase):
             return F.batch_norm(input, means, variances, self.weight, self.bias, training, factor, self.eps)
         if training:
             F._check_statistics(input)
+            if self.eps <= 0:
+                F._check_eps(self.eps)
         return _C.batch_norm(input, self.weight, self.bias, self.running_mean if tracked else None,
                              self.running_var if tracked else None, training, factor, self.eps)
 

@@ -5,6 +5,7 @@ import itertools
 import operator
 
 from ... import _C
+from ..._warnings import deprecated
 from ..parameter import Parameter
 from .module import Module, _indented
 from .utils import check_copies
@@ -18,6 +19,7 @@ def _index(container, index):
     return str(index % len(container))
 
 
+@deprecated("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that instead.")
 class Container(Module):
     def __init__(self, **kwargs):
         super().__init__()

@@ -1,9 +1,9 @@
 """Normalization of each channel of each example."""
 
-import warnings
 
 from .. import functional as F
 from .batchnorm import _LazyNorm, _NormBase
+from ..._warnings import warn
 
 
 class _InstanceNorm(_NormBase):
@@ -25,8 +25,8 @@ class _InstanceNorm(_NormBase):
             if self.affine:
                 raise ValueError(f"expected input's size at dim={channels} to match num_features ({self.num_features}), but "
                                  f"got: {input.size(channels)}.")
-            warnings.warn(f"input's size at dim={channels} does not match num_features. You can silence this warning by not "
-                          "passing in num_features, which is not used because affine=False", stacklevel=2)
+            warn(f"input's size at dim={channels} does not match num_features. You can silence this warning by not "
+                 "passing in num_features, which is not used because affine=False")
         alone = channels == 0
         made = F.instance_norm(input.unsqueeze(0) if alone else input, self.running_mean, self.running_var, self.weight,
                                self.bias, self.training or not self.track_running_stats,

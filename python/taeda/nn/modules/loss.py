@@ -1,8 +1,9 @@
 """Losses."""
 
 from ... import _C
+from ..._warnings import deprecated
 from .. import functional as F
-from .._losses import _of_one_size, legacy_reduction
+from .._losses import legacy_reduction, named
 from .module import Module
 
 # Others, if a program puts them there, are called.
@@ -12,7 +13,8 @@ _mse_loss, _nll_loss, _cross_entropy, _ctc_loss = F.mse_loss, F.nll_loss, F.cros
 class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.reduction = legacy_reduction(size_average, reduce, reduction, stacklevel=5)
+        old = size_average is not None or reduce is not None or reduction == "elementwise_mean"
+        self.reduction = legacy_reduction(size_average, reduce, reduction) if old else reduction
 
 
 class _WeightedLoss(_Loss):
@@ -36,10 +38,10 @@ class MSELoss(_Loss):
     __constants__ = ["reduction"]
 
     def forward(self, input, target):
-        input, target = _of_one_size(input, target)
         if F.mse_loss is not _mse_loss:
             return F.mse_loss(input, target, reduction=self.reduction)
-        return _C.mse_loss(input, target, self.reduction)
+        reduction = self.reduction if type(self.reduction) is str else named(self.reduction)
+        return _C.mse_loss(input, target, reduction)
 
 
 class SmoothL1Loss(_Loss):
@@ -62,6 +64,8 @@ class HuberLoss(_Loss):
 
     def __init__(self, reduction="mean", delta=1.0):
         super().__init__(reduction=reduction)
+        if not isinstance(delta, (int, float)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         self.delta = delta
 
     def forward(self, input, target):
@@ -80,9 +84,11 @@ class NLLLoss(_WeightedLoss):
     def forward(self, input, target):
         if F.nll_loss is not _nll_loss:
             return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
-        return _C.nll_loss(input, target, self.weight, self.reduction, self.ignore_index)
+        reduction = self.reduction if type(self.reduction) is str else named(self.reduction)
+        return _C.nll_loss(input, target, self.weight, reduction, self.ignore_index)
 
 
+@deprecated("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement.")
 class NLLLoss2d(NLLLoss):
     """NLLLoss under an old name."""
 
@@ -100,7 +106,8 @@ class CrossEntropyLoss(_WeightedLoss):
         if F.cross_entropy is not _cross_entropy:
             return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
                                    label_smoothing=self.label_smoothing)
-        return _C.cross_entropy(input, target, self.weight, self.reduction, self.ignore_index, self.label_smoothing)
+        reduction = self.reduction if type(self.reduction) is str else named(self.reduction)
+        return _C.cross_entropy(input, target, self.weight, reduction, self.ignore_index, self.label_smoothing)
 
 
 class PoissonNLLLoss(_Loss):
@@ -292,5 +299,7 @@ class CTCLoss(_Loss):
 
     def forward(self, log_probs, targets, input_lengths, target_lengths):
         if F.ctc_loss is not _ctc_loss:
-            return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
-        return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
+            return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, named(self.reduction),
+                           self.zero_infinity)
+        return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, named(self.reduction),
+                           self.zero_infinity)

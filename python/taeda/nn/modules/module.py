@@ -310,9 +310,8 @@ class Module(StateMixin, _C.ModuleBase):
             if not (dtype.is_floating_point or dtype.is_complex):
                 raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
             if dtype.is_complex:
-                import warnings
-                warnings.warn("Complex modules: some modules might not work as expected with complex parameters or buffers",
-                              stacklevel=2)
+                warn("Complex modules are a new feature under active development whose design may change, and some modules "
+                     "might not work as expected when using complex tensors as parameters or buffers.")
 
         def convert(t):
             kind = dtype if t.is_floating_point() or t.is_complex() else None
@@ -488,3 +487,4 @@ def _parse_to(*args, device=None, dtype=None, non_blocking=False, copy=False, me
 
 
 from . import _call  # noqa: E402  needs Module's names
+from ..._warnings import warn

@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 
 from ... import _C
 from .. import init
@@ -10,6 +9,7 @@ from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 from .module import Module
 from .utils import check_copies
+from ..._warnings import warn
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -53,9 +53,8 @@ class RNNBase(Module):
             raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being "
                              "zeroed")
         if dropout > 0 and self.num_layers == 1:
-            warnings.warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
-                          f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
-                          stacklevel=4)
+            warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                 f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}")
         for name in ("input_size", "hidden_size"):
             if not isinstance(getattr(self, name), int):
                 raise TypeError(f"{name} should be of type int, got: {type(getattr(self, name)).__name__}")

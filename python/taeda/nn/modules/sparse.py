@@ -19,9 +19,7 @@ class Embedding(Module):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("Padding_idx must be within num_embeddings")
-            padding_idx %= num_embeddings
+            padding_idx = _padding("Padding_idx", padding_idx, num_embeddings)
         self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is None:
@@ -66,6 +64,13 @@ class Embedding(Module):
         return cls(*embeddings.shape, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
 
+def _padding(name, index, rows):
+    """The row that counts for nothing, from the front. Row 0 is looked for when it is to be zero."""
+    if index and not -rows <= index < rows:
+        raise AssertionError(f"{name} must be within num_embeddings")
+    return index % rows if index else index
+
+
 def _check_weight(weight, num_embeddings, embedding_dim):
     if list(weight.shape) != [num_embeddings, embedding_dim]:
         raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
@@ -84,9 +89,7 @@ class EmbeddingBag(Module):
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("padding_idx must be within num_embeddings")
-            padding_idx %= num_embeddings
+            padding_idx = _padding("padding_idx", padding_idx, num_embeddings)
         self.padding_idx = padding_idx
         if _weight is None:
             self.weight = Parameter(_C.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))

@@ -26,6 +26,8 @@ def _activation(given):
 
 def _copies(layer, num_layers):
     """A list of so many copies of a layer."""
+    if not isinstance(layer, Module):
+        raise TypeError(f"{type(layer).__name__} is not a Module subclass")
     check_copies("num_layers", num_layers, layer.parameters())
     return ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
 

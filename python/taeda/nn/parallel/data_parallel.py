@@ -1,6 +1,5 @@
 """DataParallel: one process, a replica of the module on each device, and a part of the batch for each."""
 
-import warnings
 
 from ... import _C
 from ..modules.module import Module
@@ -8,6 +7,7 @@ from .comm import accelerator, device_of
 from .parallel_apply import parallel_apply
 from .replicate import Replicator
 from .scatter_gather import gather, scatter_kwargs
+from ..._warnings import warn
 
 
 def _all_devices(module):
@@ -23,10 +23,9 @@ def _warn_of_imbalance(devices):
         values = [p[key] for p in properties]
         if min(values) < 0.75 * max(values):
             least, most = devices[values.index(min(values))], devices[values.index(max(values))]
-            warnings.warn(f"There is an imbalance between your GPUs. You may want to exclude GPU {least.index} which has less "
-                          f"than 75% of the memory or cores of GPU {most.index}. You can do so by setting the device_ids "
-                          "argument to DataParallel, or by setting the CUDA_VISIBLE_DEVICES environment variable.",
-                          stacklevel=4)
+            warn(f"There is an imbalance between your GPUs. You may want to exclude GPU {least.index} which has less "
+                 f"than 75% of the memory or cores of GPU {most.index}. You can do so by setting the device_ids "
+                 "argument to DataParallel, or by setting the CUDA_VISIBLE_DEVICES environment variable.")
             return
 
 

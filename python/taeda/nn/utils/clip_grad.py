@@ -1,10 +1,11 @@
 """Gradients limited in size."""
 
 import math
-import warnings
+import types
 
 from ... import _C
 from ...autograd.modes import no_grad
+from ..._warnings import warn
 
 
 def _listed(tensors):
@@ -37,7 +38,10 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scales all gradients so that their norm becomes max_norm at most; returns what it was, a 0-d tensor."""
-    params = [p for p in _listed(parameters) if p.grad is not None]
+    given = _listed(parameters)
+    if not given and isinstance(parameters, types.GeneratorType):
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
+    params = [p for p in given if p.grad is not None]
     grads = [p.grad for p in params]
     if grads and all(type(g) is type(grads[0]) and g.dtype == _C.float32 and not g.is_sparse and g.device == grads[0].device
                      for g in grads) and grads[0].is_cpu and not error_if_nonfinite:
@@ -48,8 +52,8 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    warnings.warn("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
-                  FutureWarning, stacklevel=2)
+    warn("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+         FutureWarning)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
 
 

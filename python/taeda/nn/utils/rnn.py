@@ -91,7 +91,11 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
     """Sequences [L_i, *] as one tensor [max L, N, *] (or [N, max L, *]), filled up at their ends or, "left", their starts."""
-    sequences = list(sequences.unbind(0)) if isinstance(sequences, _C.TensorBase) else list(sequences)
+    try:
+        sequences = list(sequences.unbind(0)) if isinstance(sequences, _C.TensorBase) else list(sequences)
+    except TypeError:
+        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+                           ) from None
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"padding_side must be 'left' or 'right', but got {padding_side}")
     if not sequences:

@@ -3,7 +3,9 @@
 import contextlib
 
 from ... import _C
+from ..._warnings import deprecated
 
+_MISSING = object()
 
 @contextlib.contextmanager
 def _swapped(module, tensors):
@@ -17,15 +19,22 @@ def _swapped(module, tensors):
                     before.append((registry, last, registry[last]))
                     registry[last] = tensor
                     break
-            else:
-                raise AttributeError(f"{type(owner).__name__} has no attribute `{last}`")
+            else:  # a name that the module has not is an attribute for the call
+                own = vars(owner)
+                if last in own and not isinstance(own[last], _C.TensorBase):
+                    raise TypeError(f"{own[last]} is not an instance of torch.Tensor")
+                before.append((own, last, own.get(last, _MISSING)))
+                own[last] = tensor
         yield
     finally:
         for registry, name, tensor in reversed(before):
-            registry[name] = tensor
+            if tensor is _MISSING:
+                del registry[name]
+            else:
+                registry[name] = tensor
 
 
-def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
+def call_with(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """module(*args, **kwargs) with the tensors of a dict, or of several, in the places of those of the same names."""
     if isinstance(parameters_and_buffers, (list, tuple)):
         parameters_and_buffers = {k: v for each in parameters_and_buffers for k, v in each.items()}
@@ -46,3 +55,10 @@ def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, t
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with _swapped(module, given):
         return module(*args, **(kwargs or {}))
+
+
+@deprecated("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
+            "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.")
+def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """torch.func.functional_call, by its former name."""
+    return call_with(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)

@@ -1,9 +1,9 @@
 """Weights as a length times a direction, by a hook (Salimans and Kingma 2016, arXiv:1602.07868)."""
 
-import warnings
 
 from ... import _C
 from ..parameter import Parameter, UninitializedParameter
+from ..._warnings import warn
 
 
 def normalized(v, g, dim):
@@ -47,8 +47,8 @@ class WeightNorm:
 
 def weight_norm(module, name="weight", dim=0):
     """Replaces a parameter by its norms `name_g` along `dim` and `name_v`, from which it is computed before each forward."""
-    warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
-                  FutureWarning, stacklevel=2)
+    warn("`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
+         FutureWarning)
     WeightNorm.apply(module, name, dim)
     return module
 

@@ -8,11 +8,11 @@ import select
 import signal
 import socket
 import time
-import warnings
 
 from ... import _C
 from ..._utils import ExceptionWrapper
 from . import channel, worker
+from ..._warnings import warn
 
 _END_SECONDS = 5.0  # how long workers have to end by themselves
 
@@ -38,6 +38,9 @@ class Iterator:
     def __init__(self, loader):
         self._loader = loader
         self._device = loader.pin_memory_device
+        if self._device and loader.pin_memory:
+            warn("pin_memory_device is deprecated, the current accelerator will be used as the device, ignore "
+                 f"pin_memory_device='{self._device}'.")
         self._pin = loader.pin_memory and _has_accelerator()
         # First the order begins, then the seed is drawn, once: programs with a seed see the same numbers as in PyTorch.
         self._numbers = iter(loader._index_sampler)
@@ -73,8 +76,7 @@ def _has_accelerator():
     from ... import accelerator
     if accelerator.is_available():
         return True
-    warnings.warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.",
-                  stacklevel=5)
+    warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
     return False
 
 
@@ -185,6 +187,8 @@ class Processes(Iterator):
     def _start(self):
         super()._start()
         loader = self._loader
+        if loader.prefetch_factor == 0:
+            raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
         if not self._workers:
             context = loader.multiprocessing_context or multiprocessing.get_context()
             for number in range(loader.num_workers):

@@ -5,7 +5,6 @@ import itertools
 import multiprocessing
 import os
 import typing
-import warnings
 
 from ... import _C
 from . import _iterators, collate
@@ -13,6 +12,7 @@ from .collate import default_collate, default_convert  # noqa: F401
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from .worker import IndexedFetcher, IterableFetcher, WorkerInfo, get_worker_info  # noqa: F401
+from ..._warnings import warn
 
 # The classes of iterators, by the names that programs look for.
 _BaseDataLoaderIter, _SingleProcessDataLoaderIter = _iterators.Iterator, _iterators.SingleProcess
@@ -46,10 +46,10 @@ def _warn_of_many(num_workers):
     """More workers than cores only get into each other's way."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if num_workers and cores and num_workers > cores:
-        warnings.warn(f"This DataLoader will create {num_workers} worker processes in total. Our suggested max number of "
-                      f"worker in current system is {cores}, which is smaller than what this DataLoader is going to "
-                      "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
-                      "freeze, lower the worker number to avoid potential slowness/freeze if necessary.", stacklevel=4)
+        warn(f"This DataLoader will create {num_workers} worker processes in total. Our suggested max number of "
+             f"worker in current system is {cores}, which is smaller than what this DataLoader is going to "
+             "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
+             "freeze, lower the worker number to avoid potential slowness/freeze if necessary.")
 
 
 class DataLoader(typing.Generic[_T]):
@@ -186,7 +186,7 @@ class DataLoader(typing.Generic[_T]):
             text += ("For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset "
                      "replica at each worker. Please see "
                      "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples.")
-        warnings.warn(text, stacklevel=3)
+        warn(text)
 
     def _fetcher(self):
         """Makes what fetches batches, here or in a worker."""

@@ -5,9 +5,9 @@ import bisect
 import itertools
 import math
 import typing
-import warnings
 
 from ... import _C
+from ..._warnings import warn
 
 _T = typing.TypeVar("_T", covariant=True)
 
@@ -109,6 +109,7 @@ class ConcatDataset(Dataset[_T]):
 
     @property
     def cummulative_sizes(self):
+        warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning)
         return self.cumulative_sizes
 
     def __len__(self):
@@ -176,7 +177,7 @@ def random_split(dataset, lengths, generator=None):
             lengths[i % len(fractions)] += 1
         for i, length in enumerate(lengths):
             if length == 0:
-                warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
+                warn(f"Length of split at index {i} is 0. This might result in an empty dataset.")
     if sum(lengths) != size:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = _C.randperm(size, generator=generator or _C.default_generator).tolist()

@@ -2,9 +2,9 @@
 
 import copy
 import re
-import warnings
 
 from ...fx import Graph, GraphModule, Tracer
+from ..._warnings import warn
 
 __all__ = ["create_feature_extractor", "get_graph_node_names"]
 
@@ -55,9 +55,8 @@ def get_graph_node_names(model, tracer_kwargs=None, suppress_diff_warning=False,
     """The names of a network's nodes in training and in evaluation: "layer1.0.conv1", "layer1.0.add", "layer1.0.relu_1"."""
     train, evaluated = map(_names, _both(model, tracer_kwargs, concrete_args))
     if train != evaluated and not suppress_diff_warning:
-        warnings.warn("The nodes obtained by tracing the model in eval mode are not those of train mode. When choosing nodes "
-                      "for feature extraction, you may need to specify output nodes for train and eval mode separately.",
-                      stacklevel=2)
+        warn("The nodes obtained by tracing the model in eval mode are not those of train mode. When choosing nodes "
+             "for feature extraction, you may need to specify output nodes for train and eval mode separately.")
     return train, evaluated
 
 
@@ -130,5 +129,5 @@ def create_feature_extractor(model, return_nodes=None, train_return_nodes=None, 
     nodes = [dict(n) if isinstance(n, dict) else {str(name): str(name) for name in n} for n in nodes]
     graphs = _both(model, tracer_kwargs, concrete_args)
     if return_nodes is not None and _names(graphs[0]) != _names(graphs[1]) and not suppress_diff_warning:
-        warnings.warn("The nodes obtained by tracing the model in eval mode are not those of train mode.", stacklevel=2)
+        warn("The nodes obtained by tracing the model in eval mode are not those of train mode.")
     return _DualGraphModule(model, *(_cut(graph, n) for graph, n in zip(graphs, nodes)), type(model).__name__)

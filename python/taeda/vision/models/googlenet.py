@@ -1,11 +1,11 @@
 """GoogLeNet (Szegedy et al., arXiv:1409.4842), with normalization by batches."""
 
 import collections
-import warnings
 
 from ... import _C, nn
 from ...nn.functional import adaptive_avg_pool2d, relu
 from ._weights import builder, weights_of
+from ..._warnings import warn
 
 __all__ = ["GoogLeNet", "GoogLeNetOutputs", "GoogLeNet_Weights", "googlenet"]
 
@@ -45,9 +45,9 @@ def first_weights(model, deviation):
 def wanted_weights(init_weights, name):
     """Whether to make them, which takes long."""
     if init_weights is None:
-        warnings.warn(f"The default weight initialization of {name} will be changed in future releases of torchvision. If you "
-                      "wish to keep the old behavior (which leads to long initialization times due to scipy/scipy#11299), "
-                      "please set init_weights=True.", FutureWarning, stacklevel=3)
+        warn(f"The default weight initialization of {name} will be changed in future releases of torchvision. If you "
+             "wish to keep the old behavior (which leads to long initialization times due to scipy/scipy#11299), "
+             "please set init_weights=True.", FutureWarning)
         return True
     return init_weights
 

@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 
 from ... import _C
 from ...nn import Module
@@ -10,6 +9,7 @@ from . import functional as F
 from ._sizes import pair_of
 from .functional import InterpolationMode
 from .transforms import _below, _happens, _uniform
+from ..._warnings import warn
 
 __all__ = ["RandomResizedCrop", "FiveCrop", "TenCrop", "LinearTransformation", "ColorJitter", "RandomRotation",
            "RandomAffine", "Grayscale", "RandomErasing", "GaussianBlur"]
@@ -26,7 +26,7 @@ class RandomResizedCrop(Module):
             if not isinstance(value, (list, tuple)):
                 raise TypeError(f"{name} should be a sequence")
         if scale[0] > scale[1] or ratio[0] > ratio[1]:
-            warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=2)
+            warn("Scale and ratio should be of kind (min, max)")
         self.scale, self.ratio, self.interpolation, self.antialias = scale, ratio, F._mode(interpolation), antialias
 
     @staticmethod

@@ -1,12 +1,12 @@
 """Networks whose inner features detectors look at."""
 
-import warnings
 
 from .... import nn
 from ...ops.feature_pyramid_network import FeaturePyramidNetwork, LastLevelMaxPool
 from ...ops.misc import FrozenBatchNorm2d
 from .. import mobilenet, mobilenetv3, resnet
 from .._utils import IntermediateLayerGetter, stages_of
+from ...._warnings import warn
 
 
 class BackboneWithFPN(nn.Module):
@@ -79,9 +79,9 @@ def _validate_trainable_layers(is_trained, trainable_backbone_layers, max_value,
     """How many layers of a backbone may change: all where none was trained before."""
     if not is_trained:
         if trainable_backbone_layers is not None:
-            warnings.warn("Changing trainable_backbone_layers has no effect if neither pretrained nor pretrained_backbone have "
-                          f"been set to True, falling back to trainable_backbone_layers={max_value} so that all layers are "
-                          "trainable", stacklevel=3)
+            warn("Changing trainable_backbone_layers has no effect if neither pretrained nor pretrained_backbone have "
+                 f"been set to True, falling back to trainable_backbone_layers={max_value} so that all layers are "
+                 "trainable")
         return max_value
     layers = default_value if trainable_backbone_layers is None else trainable_backbone_layers
     if layers < 0 or layers > max_value:

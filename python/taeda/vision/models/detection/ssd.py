@@ -1,7 +1,6 @@
 """SSD: boxes of several maps at once (Liu et al., arXiv:1512.02325)."""
 
 import collections
-import warnings
 
 from .... import _C, nn
 from ....nn import functional as F
@@ -12,6 +11,7 @@ from ._utils import BoxCoder, SSDMatcher, retrieve_out_channels
 from .anchor_utils import DefaultBoxGenerator
 from .backbone_utils import _validate_trainable_layers
 from .one_step import OneStep, in_rows
+from ...._warnings import warn
 
 __all__ = ["SSD", "SSD300_VGG16_Weights", "ssd300_vgg16"]
 
@@ -178,7 +178,7 @@ def _vgg_extractor(backbone, highres, trainable_layers):
 
 def warn_of_size(kwargs):
     if "size" in kwargs:
-        warnings.warn("The size of the model is already fixed; ignoring the parameter.", stacklevel=4)
+        warn("The size of the model is already fixed; ignoring the parameter.")
         kwargs.pop("size")
 
 

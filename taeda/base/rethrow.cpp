@@ -1,13 +1,13 @@
-#include "taeda/nn/parallel/rethrow.h"
+#include "taeda/base/rethrow.h"
 
 #include <exception>
 #include <stdexcept>
 #include <typeinfo>
 
-#include "taeda/autograd/function.h"
 #include "taeda/base/error.h"
+#include "taeda/base/type_name.h"
 
-namespace taeda::inline v0_2::nn::parallel {
+namespace taeda::inline v0_2 {
 
 namespace {
 
@@ -21,8 +21,7 @@ void rethrow_longer(const std::exception& e, const std::string& line) {
 
 void rethrow_from(const std::string& place) {
   const auto line = [&](const std::type_info& type) {
-    return taeda::detail::concat("Caught ", autograd::detail::demangled(type.name()), " ", place,
-                                 ".");
+    return detail::concat("Caught ", detail::short_type_name(type.name()), " ", place, ".");
   };
   try {
     throw;
@@ -38,4 +37,4 @@ void rethrow_from(const std::string& place) {
   }
 }
 
-}  // namespace taeda::nn::parallel
+}  // namespace taeda::inline v0_2

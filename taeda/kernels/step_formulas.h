@@ -1,0 +1,169 @@
+// Formulas of optimizers' steps that go element by element, for every device: what becomes of a
+// parameter, whose gradient is `g`, and of its state `s`. In PyTorch's order of operations.
+//
+// A formula is a template of numbers alone: those that the host works out for a step, in double,
+// are the formula of double, and a kernel has them in the type that it computes with.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "taeda/base/macros.h"
+#include "taeda/kernels/math.h"
+
+namespace taeda::inline v0_2 {
+
+/// Which formula a step has, and its numbers. A plain value, copyable into a queue.
+struct StepValues {
+  static constexpr int kMost = 12;
+  int formula = -1;
+  double numbers[kMost] = {};
+  bool operator==(const StepValues&) const = default;
+};
+
+/// What comes before: -1 to maximize, a decay that shrinks the parameter, one that goes through the
+/// gradient.
+template <class V>
+struct Descent {
+  V sign, shrink, decay;
+  TAEDA_HD V gradient(V& p, V g) const {
+    p *= shrink;
+    g *= sign;
+    return decay != 0 ? g + decay * p : g;
+  }
+};
+
+/// s: mean, largest. rate: lr / (1 - beta1^t).
+template <class V>
+struct AdamaxFormula : Descent<V> {
+  static constexpr int kStates = 2;
+  V beta1, fresh1, beta2, eps, rate;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] = s[0] * beta1 + fresh1 * g;
+    const V known = s[1] * beta2, seen = (g < 0 ? -g : g) + eps;
+    s[1] = seen > known || seen != seen ? seen : known;
+    p -= rate * s[0] / s[1];
+  }
+};
+
+/// s: mean, mean square. root: sqrt(1 - beta2^t); of_grad, of_mean: rates.
+template <class V>
+struct NAdamFormula : Descent<V> {
+  static constexpr int kStates = 2;
+  V beta1, fresh1, beta2, fresh2, eps, root, of_grad, of_mean;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] = s[0] * beta1 + fresh1 * g;
+    s[1] = s[1] * beta2 + fresh2 * g * g;
+    p -= (of_grad * g + of_mean * s[0]) / (math::sqrt(s[1]) / root + eps);
+  }
+};
+
+/// s: mean, mean square. rate: lr / (1 - beta1^t); rectified: 0 while the variance is not known.
+template <class V>
+struct RAdamFormula : Descent<V> {
+  static constexpr int kStates = 2;
+  V beta1, fresh1, beta2, fresh2, eps, rate, rectified;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] = s[0] * beta1 + fresh1 * g;
+    s[1] = s[1] * beta2 + fresh2 * g * g;
+    p -= rate * s[0] * (rectified != 0 ? rectified / (math::sqrt(s[1]) + eps) : V(1));
+  }
+};
+
+/// s: mean square of gradients, of steps.
+template <class V>
+struct AdadeltaFormula : Descent<V> {
+  static constexpr int kStates = 2;
+  V rho, fresh, eps, lr;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] = s[0] * rho + fresh * g * g;
+    const V step = math::sqrt(s[1] + eps) / math::sqrt(s[0] + eps) * g;
+    s[1] = s[1] * rho + fresh * step * step;
+    p -= lr * step;
+  }
+};
+
+/// s: the gradient before, the size of the step.
+template <class V>
+struct RpropFormula : Descent<V> {
+  static constexpr int kStates = 2;
+  V down, up, least, most;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    const V agreement = g * s[0];
+    const V size = s[1] * (agreement < 0 ? down : agreement > 0 ? up : V(1));
+    s[0] = agreement < 0 ? V(0) : g;
+    s[1] = size < least ? least : size > most ? most : size;
+    p -= s[0] > 0 ? s[1] : s[0] < 0 ? -s[1] : V(0);
+  }
+};
+
+/// s: mean of the parameter. weight: of the new one; shrunk: 1 - lambd * eta.
+template <class V>
+struct AsgdFormula : Descent<V> {
+  static constexpr int kStates = 1;
+  V shrunk, eta, weight;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    p = p * shrunk - eta * g;
+    s[0] = weight == 1 ? p : s[0] + weight * (p - s[0]);
+  }
+};
+
+/// s: mean.
+template <class V>
+struct LionFormula : Descent<V> {
+  static constexpr int kStates = 1;
+  V beta1, fresh1, beta2, fresh2, lr;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    const V mixed = s[0] * beta1 + fresh1 * g;
+    p -= mixed > 0 ? lr : mixed < 0 ? -lr : V(0);
+    s[0] = s[0] * beta2 + fresh2 * g;
+  }
+};
+
+template <template <class> class... F>
+struct FormulaList {
+  /// Calls `f.template operator()<F>()` for the formula of that number.
+  template <class Function>
+  static void with(int number, Function&& f) {
+    int i = 0;
+    ((i++ == number ? f.template operator()<F>() : void()), ...);
+  }
+  template <template <class> class G>
+  static constexpr int number_of() {
+    int i = 0, found = -1;
+    ((std::is_same_v<F<double>, G<double>> ? found = i++ : i++), ...);
+    return found;
+  }
+};
+/// All formulas: one more is a row here.
+using StepFormulas = FormulaList<AdamaxFormula, NAdamFormula, RAdamFormula, AdadeltaFormula,
+                                 RpropFormula, AsgdFormula, LionFormula>;
+
+/// The numbers of a formula as they are sent to a kernel.
+template <template <class> class F>
+StepValues step_values(const F<double>& numbers) {
+  static_assert(std::is_trivially_copyable_v<F<double>>);
+  static_assert(sizeof numbers <= sizeof StepValues::numbers);
+  StepValues out{StepFormulas::number_of<F>(), {}};
+  std::memcpy(out.numbers, &numbers, sizeof numbers);
+  return out;
+}
+
+/// The formula in the type that a kernel computes with.
+template <template <class> class F, class V>
+TAEDA_HD F<V> formula_of(const double* numbers) {
+  V converted[sizeof(F<V>) / sizeof(V)];
+  for (size_t i = 0; i < sizeof(F<V>) / sizeof(V); ++i) converted[i] = static_cast<V>(numbers[i]);
+  F<V> out;
+  memcpy(&out, converted, sizeof out);
+  return out;
+}
+
+}  // namespace taeda::inline v0_2

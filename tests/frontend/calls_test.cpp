@@ -1,0 +1,126 @@
+// Calls that several overloads could take: braces of one element or none, numbers, enumerators.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <type_traits>
+
+#include "tests/error_of.h"
+
+namespace {
+
+using taeda::error_of;
+namespace F = torch::nn::functional;
+
+torch::Tensor floats(std::vector<float> values) { return torch::tensor(values); }
+torch::Tensor input() { return floats({-1, -0.4f, 0.2f, 3}).view({2, 2}); }
+torch::Tensor target() { return floats({1, -1, 1, 1}).view({2, 2}); }
+
+TEST(Calls, FromBlobTakesStridesInBraces) {
+  float data[] = {1, 2, 3, 4, 5, 6};
+  EXPECT_TRUE(torch::from_blob(data, {3}, {2}).equal(floats({1, 3, 5})));
+  EXPECT_TRUE(torch::from_blob(data, {3}, {2}, torch::kFloat).equal(floats({1, 3, 5})));
+  EXPECT_TRUE(torch::from_blob(data, {2, 2}, {1, 3}).equal(floats({1, 4, 2, 5}).view({2, 2})));
+  EXPECT_TRUE(torch::from_blob(data, {3}, {}).equal(floats({1, 2, 3})));
+  EXPECT_TRUE(torch::from_blob(data, {3}, torch::kFloat).equal(floats({1, 2, 3})));
+  int freed = 0;
+  {
+    torch::from_blob(data, {3}, {2}, [&](void*) { ++freed; });
+  }
+  EXPECT_EQ(freed, 1);
+}
+
+TEST(Calls, ListsThatAreObjectsOrHaveOneElement) {
+  const std::vector<int64_t> padding{1, 1}, shape{2};
+  EXPECT_TRUE(F::pad(input(), padding).equal(F::pad(input(), {1, 1})));
+  EXPECT_TRUE(F::pad(input(), F::PadFuncOptions({1, 1}).value(3))
+                  .equal(F::pad(input(), padding, torch::kConstant, 3)));
+  EXPECT_TRUE(F::layer_norm(input(), shape).equal(F::layer_norm(input(), {2})));
+  const torch::Tensor image = torch::arange(16.0f).view({1, 1, 4, 4});
+  EXPECT_TRUE(F::max_pool2d(image, {2}).equal(F::max_pool2d(image, 2)));
+  EXPECT_TRUE(F::avg_pool2d(image, {2}).equal(F::avg_pool2d(image, {2, 2})));
+  EXPECT_TRUE(F::adaptive_avg_pool2d(image, {2}).equal(F::adaptive_avg_pool2d(image, 2)));
+}
+
+TEST(Calls, AReductionOrANumberStandsForOptions) {
+  const torch::Tensor x = input(), y = target();
+  EXPECT_TRUE(F::mse_loss(x, y, torch::kSum).equal(torch::mse_loss(x, y, at::Reduction::Sum)));
+  EXPECT_TRUE(F::l1_loss(x, y, torch::kSum).equal(torch::l1_loss(x, y, at::Reduction::Sum)));
+  EXPECT_TRUE(F::huber_loss(x, y, torch::kNone).equal(torch::huber_loss(x, y, 0)));
+  EXPECT_TRUE(F::soft_margin_loss(x, y, torch::kSum)
+                  .equal(torch::soft_margin_loss(x, y, at::Reduction::Sum)));
+  EXPECT_TRUE(
+      F::smooth_l1_loss(x, y, torch::kSum).equal(torch::smooth_l1_loss(x, y, at::Reduction::Sum)));
+  EXPECT_TRUE(F::smooth_l1_loss(x, y, torch::kSum, 0.5)
+                  .equal(torch::smooth_l1_loss(x, y, at::Reduction::Sum, 0.5)));
+  EXPECT_TRUE(F::smooth_l1_loss(x, y, F::SmoothL1LossFuncOptions(torch::kSum), 0.5)
+                  .equal(torch::smooth_l1_loss(x, y, at::Reduction::Sum, 0.5)));
+  EXPECT_TRUE(F::kl_div(x, y, torch::kBatchMean).equal(F::kl_div(x, y, torch::kSum) / 2));
+  EXPECT_TRUE(F::softshrink(x, 0.25).equal(torch::softshrink(x, 0.25)));
+  EXPECT_TRUE(F::softshrink(x, 1).equal(torch::softshrink(x, 1)));
+  EXPECT_TRUE(F::hardshrink(x, 0.25f).equal(torch::hardshrink(x, 0.25)));
+  EXPECT_TRUE(F::gelu(x, std::string("tanh")).equal(F::gelu(x, "tanh")));
+  EXPECT_EQ(error_of([&] { torch::mse_loss(x, y, 7); }),
+            "a reduction is 0 (none), 1 (mean) or 2 (sum), but got 7");
+  EXPECT_EQ(error_of([&] { torch::mse_loss(x, y, static_cast<taeda::Reduction>(7)); }),
+            "a reduction is 0 (none), 1 (mean) or 2 (sum), but got 7");
+}
+
+TEST(Calls, EmptyBracesAreDefaultOptions) {
+  const torch::Tensor x = input(), y = target();
+  EXPECT_TRUE(F::elu(x, {}).equal(F::elu(x, F::ELUFuncOptions())));
+  EXPECT_TRUE(F::celu(x, {}).equal(F::celu(x, F::CELUFuncOptions())));
+  EXPECT_TRUE(F::leaky_relu(x, {}).equal(F::leaky_relu(x, F::LeakyReLUFuncOptions())));
+  EXPECT_TRUE(F::hardtanh(x, {}).equal(F::hardtanh(x, F::HardtanhFuncOptions())));
+  EXPECT_TRUE(F::softplus(x, {}).equal(F::softplus(x, F::SoftplusFuncOptions())));
+  EXPECT_TRUE(F::softshrink(x, {}).equal(F::softshrink(x, F::SoftshrinkFuncOptions())));
+  EXPECT_TRUE(F::glu(x, {}).equal(F::glu(x, F::GLUFuncOptions())));
+  EXPECT_TRUE(F::gelu(x, {}).equal(F::gelu(x, F::GELUFuncOptions())));
+  EXPECT_TRUE(F::normalize(x, {}).equal(F::normalize(x, F::NormalizeFuncOptions())));
+  EXPECT_TRUE(F::smooth_l1_loss(x, y, {}).equal(torch::smooth_l1_loss(x, y)));
+  EXPECT_TRUE(F::cross_entropy(x, y, {}).equal(torch::cross_entropy(x, y)));
+  EXPECT_TRUE(F::hinge_embedding_loss(x, y, {}).equal(torch::hinge_embedding_loss(x, y)));
+  EXPECT_TRUE(F::poisson_nll_loss(x, y, {}).equal(torch::poisson_nll_loss(x, y)));
+  EXPECT_TRUE(F::pairwise_distance(x, y, {}).equal(torch::pairwise_distance(x, y)));
+  EXPECT_TRUE(F::cosine_similarity(x, y, {}).equal(torch::cosine_similarity(x, y)));
+  EXPECT_TRUE(F::triplet_margin_loss(x, y, -y, {}).equal(torch::triplet_margin_loss(x, y, -y)));
+  torch::manual_seed(3);
+  const torch::Tensor dropped = F::dropout(torch::ones({64}), {});
+  torch::manual_seed(3);
+  EXPECT_TRUE(dropped.equal(F::dropout(torch::ones({64}), F::DropoutFuncOptions())));
+  EXPECT_TRUE(dropped.eq(0).any().item<bool>());
+}
+
+TEST(Calls, BinaryCrossEntropyOfAColumnAndAVector) {
+  const torch::Tensor x = floats({0.1f, 0.5f, 0.8f}).view({3, 1}).requires_grad_();
+  const torch::Tensor y = floats({0, 1, 1}), weight = floats({1, 2, 3});
+  const torch::Tensor loss = torch::binary_cross_entropy(x, y, weight);
+  EXPECT_TRUE(loss.equal(torch::binary_cross_entropy(x.flatten(), y, weight)));
+  EXPECT_EQ(torch::binary_cross_entropy(x, y, {}, at::Reduction::None).sizes(), x.sizes());
+  loss.backward();
+  EXPECT_EQ(x.grad().sizes(), x.sizes());
+  EXPECT_EQ(error_of([&] { F::binary_cross_entropy(x, y); }),
+            "Using a target size ([3]) that is different to the input size ([3, 1]) is deprecated. "
+            "Please ensure they have the same size.");
+  EXPECT_NE(error_of([&] { torch::binary_cross_entropy(x, floats({0, 1})); }), "no error");
+}
+
+TEST(Calls, WhatAModuleCannotBeCalledWithIsNoError) {
+  EXPECT_FALSE((std::is_invocable_v<torch::nn::Linear&, int>));
+  EXPECT_FALSE((std::is_invocable_v<torch::nn::Linear&, std::vector<torch::Tensor>>));
+  EXPECT_TRUE((std::is_invocable_v<torch::nn::Linear&, torch::Tensor>));
+  EXPECT_TRUE((std::is_invocable_v<torch::nn::Sequential&, torch::Tensor>));
+}
+
+TEST(Calls, IndicesOfOtherIntegers) {
+  const torch::Tensor x = torch::arange(6).view({2, 3});
+  EXPECT_TRUE(x.index({torch::tensor(1, torch::kShort)}).equal(x[1]));
+  EXPECT_TRUE(x.index({torch::tensor(-1, torch::kChar)}).equal(x[1]));
+  EXPECT_EQ(error_of([&] { x.index({}); }),
+            "Passing an empty index list to Tensor::index() is not valid syntax");
+  EXPECT_EQ(error_of([&] { x.clone().index_put_({}, 1); }),
+            "Passing an empty index list to Tensor::index_put_() is not valid syntax");
+  EXPECT_EQ(error_of([&] { x.index({torch::tensor({1}, torch::kShort)}); }),
+            "tensors used as indices must be long, int, byte or bool tensors");
+}
+
+}  // namespace
