@@ -18,10 +18,13 @@ using ::testing::internal::CaptureStderr;
 using ::testing::internal::GetCapturedStderr;
 
 TEST(Warnings, GoToStandardErrorOnceForEachText) {
+  static int round = 0;  // what was written is remembered
+  const std::string now = std::to_string(++round);
   CaptureStderr();
-  for (int i = 0; i < 2; ++i) TAEDA_WARN("sizes ", 1, " and ", 2.5);
-  TAEDA_WARN_AS(Future, "another");
-  EXPECT_EQ(GetCapturedStderr(), "UserWarning: sizes 1 and 2.5\nFutureWarning: another\n");
+  for (int i = 0; i < 2; ++i) TAEDA_WARN("round ", now, " and ", 2.5);
+  TAEDA_WARN_AS(Future, "another in ", now);
+  EXPECT_EQ(GetCapturedStderr(),
+            "UserWarning: round " + now + " and 2.5\nFutureWarning: another in " + now + "\n");
 }
 
 TEST(Warnings, AScopeReplacesTheHandler) {
