@@ -198,7 +198,8 @@ std::tuple<Tensor, Tensor> max_pool_indices(int ndim, const Tensor& input, IntAr
       run_max_pool(ndim, input, kernel, stride, padding, dilation, ceil_mode, true);
   Tensor indices = make_dense(pool.out.sizes(), kLong, input.device(), order_of(ndim, input));
   if (indices.numel() > 0)
-    max_pool_indices_slot(input.device().type(), indices, pool.window, input, pool.geometry);
+    max_pool_indices_slot(input.device().type(), indices, pool.window,
+                          dense(input, order_of(ndim, input)), pool.geometry);
   return {pool.out, indices};
 }
 
