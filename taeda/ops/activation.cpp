@@ -261,7 +261,7 @@ Tensor& hardswish_(const Tensor& self) {
 namespace {
 
 /// A bound as tensors of a dtype hold it: an element that was made of the bound is not beyond it.
-double bound_in(ScalarType dtype, double bound) {
+double bound_of_dtype(ScalarType dtype, double bound) {
   if (dtype == kHalf) return float(Half(float(bound)));
   if (dtype == kBFloat16) return float(BFloat16(float(bound)));
   return bound;
@@ -272,7 +272,7 @@ double bound_in(ScalarType dtype, double bound) {
 Tensor softshrink(const Tensor& self, RealArg lambd) {
   if (is_observed()) return observe("softshrink", softshrink, self, lambd);
   TAEDA_CHECK(lambd >= 0, "lambda must be greater or equal to 0, but found to be ", lambd, ".");
-  const double bound = bound_in(self.dtype(), lambd);
+  const double bound = bound_of_dtype(self.dtype(), lambd);
   return activation("softshrink", "SoftshrinkBackward0", Softshrink(bound), self,
                     [=](const Tensor& g, const Tensor& x) {
                       return gradient("SoftshrinkBackwardBackward0", OutsideBackward(bound), g, x,
@@ -283,7 +283,7 @@ Tensor softshrink(const Tensor& self, RealArg lambd) {
 Tensor hardshrink(const Tensor& self, RealArg lambd) {
   if (is_observed()) return observe("hardshrink", hardshrink, self, lambd);
   check_floating("hardshrink", self);
-  const double bound = bound_in(self.dtype(), lambd);
+  const double bound = bound_of_dtype(self.dtype(), lambd);
   Tensor y = pointwise_as("hardshrink", OutsideBackward(bound), self, self);
   if (wants_grad(self))
     record("HardshrinkBackward0", y, {self}, [=, x = save_tensor(self)](const Tensor& g) {

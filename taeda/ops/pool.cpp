@@ -33,8 +33,9 @@ const Names& names(int ndim) { return kNames[ndim - 1]; }
 constexpr const char* kCount[] = {"one int", "two ints", "three ints"};
 
 /// The kernels read and write dense memory, of all tensors in one order: the input's, backward too.
-MemoryFormat order_of(const Tensor& t) {
-  return is_channels_last_only(t) ? channels_last_of(t.dim()) : MemoryFormat::Contiguous;
+MemoryFormat order_of(int ndim, const Tensor& t) {
+  const bool batched = t.dim() == ndim + 2;  // one picture in 3 dimensions looks like a batch in 2
+  return batched && is_channels_last_only(t) ? channels_last_of(t.dim()) : MemoryFormat::Contiguous;
 }
 Tensor dense(const Tensor& t, MemoryFormat order) {
   if (t.is_contiguous(order)) return t;
@@ -170,7 +171,7 @@ MaxPool run_max_pool(int ndim, const Tensor& input, IntArrayRef kernel, IntArray
   pool.geometry = make_geometry(op, ndim, kernel, stride, padding, dilation);
   check_input(op, ndim, input);
   const DimVector sizes = output_sizes(op, input, pool.geometry, ceil_mode);
-  const MemoryFormat order = order_of(input);
+  const MemoryFormat order = order_of(ndim, input);
   pool.out = make_dense(sizes, input.dtype(), input.device(), order);
   CheckedInt cells = 1;
   for (int d = 0; d < ndim; ++d) cells = cells * pool.geometry.kernel[d];
@@ -195,9 +196,10 @@ std::tuple<Tensor, Tensor> max_pool_indices(int ndim, const Tensor& input, IntAr
                                             IntArrayRef dilation, bool ceil_mode) {
   const MaxPool pool =
       run_max_pool(ndim, input, kernel, stride, padding, dilation, ceil_mode, true);
-  Tensor indices = make_dense(pool.out.sizes(), kLong, input.device(), order_of(input));
+  Tensor indices = make_dense(pool.out.sizes(), kLong, input.device(), order_of(ndim, input));
   if (indices.numel() > 0)
-    max_pool_indices_slot(input.device().type(), indices, pool.window, input, pool.geometry);
+    max_pool_indices_slot(input.device().type(), indices, pool.window,
+                          dense(input, order_of(ndim, input)), pool.geometry);
   return {pool.out, indices};
 }
 
@@ -218,7 +220,7 @@ Tensor avg_pool_backward(const Tensor& g, const AveragePoolGeometry& geometry, I
 }
 
 Tensor avg_pool_run(const Tensor& x, const AveragePoolGeometry& geometry, IntArrayRef sizes) {
-  const MemoryFormat order = order_of(x);
+  const MemoryFormat order = order_of(geometry.ndim, x);
   Tensor out = make_dense(sizes, x.dtype(), x.device(), order);
   if (out.numel() > 0) avg_pool_slot(x.device().type(), out, dense(x, order), geometry);
   if (wants_grad(x)) {
@@ -284,7 +286,7 @@ Tensor adaptive_avg_backward(int ndim, const Tensor& g, IntArrayRef sizes, Memor
 }
 
 Tensor adaptive_avg_run(int ndim, const Tensor& x, IntArrayRef sizes) {
-  const MemoryFormat order = order_of(x);
+  const MemoryFormat order = order_of(ndim, x);
   Tensor out = make_dense(sizes, x.dtype(), x.device(), order);
   const DeviceType device = x.device().type();
   DimMask places;

@@ -20,6 +20,7 @@ Reduced::Reduced(const Tensor& self, IntArrayRef dims, bool keep) : keepdim(keep
     mask.bits = (1u << n) - 1;
   else
     for (const int64_t d : wrap_dims(dims, n)) mask.add(d);
+  if (n == 0) mask.bits = 0;  // a number has no dimension 0, though it may be called so
   for (int64_t d = 0; d < n; ++d) {
     const int64_t size = self.sizes()[d];
     kept.push_back(mask.has(d) ? 1 : size);

@@ -307,5 +307,16 @@ TEST(ChannelsLastPools, HaveTheBitsOfPlanes) {
     }
 }
 
+TEST(MaxPool, OnePictureInThreeDimensionsIsNoBatchInTwo) {
+  const Tensor x = arange(240, kFloat).mul(0.7).sin().view({3, 4, 4, 5});
+  const Tensor last = x.contiguous(MemoryFormat::ChannelsLast);
+  const auto [values, places] = max_pool3d_with_indices(last, {3, 1, 3}, {}, 0, 1, true);
+  const auto [want, want_places] = max_pool3d_with_indices(x, {3, 1, 3}, {}, 0, 1, true);
+  EXPECT_TRUE(values.equal(want));
+  EXPECT_TRUE(places.equal(want_places));
+  EXPECT_TRUE(avg_pool3d(last, 2).equal(avg_pool3d(x, 2)));
+  EXPECT_TRUE(adaptive_avg_pool3d(last, {2, 2, 2}).equal(adaptive_avg_pool3d(x, {2, 2, 2})));
+}
+
 }  // namespace
 }  // namespace taeda

@@ -10,12 +10,14 @@
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
 #include "taeda/ops/create.h"
+#include "tests/ops/tensor_values.h"
 
 namespace taeda {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::floats;
 
 /// 0, 1, 2, ... modulo `wrap`, so that sums are exact.
 Tensor ramp(IntArrayRef sizes, ScalarType dtype = kFloat, int64_t wrap = 97) {
@@ -250,6 +252,20 @@ TEST(Var, RoundsOnce) {
           EXPECT_TRUE(view.var(dims).allclose(want.to(dtype), 1e-6, 0));
           EXPECT_TRUE(view.std(dims).allclose(want.sqrt().to(dtype), 1e-6, 0));
         }
+    }
+}
+
+TEST(Reductions, ANumberIsItsOwnSumOverDimensionZero) {
+  for (const ScalarType dtype : {kFloat, kComplexFloat, kComplexDouble})
+    for (const int64_t dim : {0, -1}) {
+      const Tensor z =
+          is_complex(dtype) ? full({}, std::complex<double>(1.5, -1), dtype) : full({}, 1.5, dtype);
+      EXPECT_TRUE(z.sum({dim}).equal(z));
+      EXPECT_TRUE(z.mean({dim}).equal(z));
+      EXPECT_TRUE(z.mean({dim}, true).equal(z));
+      EXPECT_TRUE(std::get<1>(std_mean(z, {dim}, false)).equal(z));
+      EXPECT_TRUE(z.prod(dim).equal(z));
+      EXPECT_TRUE(logsumexp(z, {dim}).sub(z).abs().lt(1e-6).item<bool>());
     }
 }
 

@@ -152,6 +152,7 @@ class Program:
         self.table, self.driver, self.with_gradients = table, driver, with_gradients
         self.tensors = inputs.Tensors(self.random, finite=with_gradients)
         self.slots, self.text, self.last = [], [], []
+        self.own = set()  # slots with memory that both sides have laid out alike
         self.inexact = False  # whether the two sides go on with numbers that are close, but not the same
 
     def fresh(self, call, argument, place, suit, i=None):
@@ -159,6 +160,7 @@ class Program:
         join = ",".join
         self.driver.send(f"t {dtype} s{join(map(str, sizes))} s{join(map(str, strides))} {offset} {flat.numel()} x{inputs.bytes_of(flat)}")
         self.slots.append(flat.as_strided(sizes, strides, offset))
+        self.own.add(len(self.slots) - 1)
         self.text.append(f"t{len(self.slots) - 1} = {dtype}{sizes} strides {strides}: {flat[:8].tolist()}")
         return len(self.slots) - 1
 
@@ -167,6 +169,8 @@ class Program:
         there is no room."""
         whole = self.slots[changed]
         sizes = suit.sizes.get(argument) or self.tensors.shape_for(call.name, place)
+        if changed not in self.own:
+            return None
         elements = whole.untyped_storage().nbytes() // whole.element_size()
         strides = list(whole.stride()) if sizes == list(whole.shape) else list(torch.empty(sizes, device="meta").stride())
         room = elements - sum((n - 1) * s for n, s in zip(sizes, strides))

@@ -163,6 +163,10 @@ ACCEPTED = [
     Known("second names of the reductions", f"{RETURNS}.*got (multiply|add)$", names={"scatter_reduce"}),
     Known("a number as the other operand takes the way of a tensor, as in PyTorch's Python", f"{RETURNS}.*Expected out tensor to have dtype", form="out",
           names={"add", "sub", "mul", "div", "floor_divide", "rsub", "true_divide"}),
+    Known("sums of everything are computed in the dtype of `out`, as those over dimensions", f"{RETURNS}.*(Expected out tensor to have dtype|dtype must match|"
+          "not implemented for)", form="out", names={"sum", "prod", "nansum", "nanmean"}),
+    Known("differences of two dtypes", f"{RETURNS}.*expected scalar_type", form="out", names={"diff"}),
+    Known("an infinity makes the matrix none that a factor could fail at", f"{RETURNS}.*not positive-definite", names={"linalg.cholesky"}, when=not_finite),
     Known("a mask broadcasts", f"{RETURNS}.*broadcast shape", names={"masked_fill"}, when=some_empty),
 ]
 
@@ -228,11 +232,15 @@ DIFFERENT = [
     Known("sums that meet infinities, whose order or way decides between them and NaN", "values", when=not_finite, names={
         "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "group_norm", "std", "var", "std_mean", "var_mean",
         "linalg.cond", "linalg.det", "linalg.slogdet", "linalg.tensorinv", "linalg.tensorsolve", "cholesky_inverse", "orgqr", "linalg.pinv", "addmv", "addmm",
-        "linalg.vector_norm", "norm_except_dim", "linalg.multi_dot", "stft", "istft", "cdist", "pdist", "scaled_dot_product_attention", "linalg.lu_solve", "lu_solve"}),
+        "linalg.vector_norm", "norm_except_dim", "linalg.multi_dot", "layer_norm",
+        "sub", "addbmm", "matmul", "addcdiv", "stft", "istft", "cdist", "pdist", "scaled_dot_product_attention", "linalg.lu_solve", "lu_solve"}),
     Known("a matrix that is none has no factors to fail at", "throws '.*singular", when=not_finite, names={
         "linalg.inv", "linalg.tensorinv", "linalg.tensorsolve"}),
     Known("remainders of numbers that are many times as large", "values .*, PyTorch .*nan", names={"remainder", "fmod"}),
     Known("a product with 6 leaves the range before it is divided by 6", "values .*e\\+.*, PyTorch .*inf", names={"hardswish"}),
+    Known("factors that lie transposed in a batch: PyTorch's solution does not solve", "values", names={"lu_solve", "linalg.lu_solve"}),
+    Known("a norm of an order that is no number is none", "values .*nan", names={"norm", "dist", "linalg.vector_norm"}),
+    Known("quotients by a complex zero have the signs of C99", "values .*inf", names={"div", "divide", "true_divide", "reciprocal"}, when=some_complex),
     Known("0 log 0 is 0 whatever it is compared with", "values", names={"kl_div"}, when=not_finite),
     Known("16-bit numbers are counted as floats, not by their own sums", "values", names={"histc"}, when=some_16_bits),
     Known("a number of another dtype does not decide for a tensor", "dtype", names={"huber_loss", "smooth_l1_loss", "mse_loss"}),

@@ -103,8 +103,9 @@ OUT_DOC = """\
 // The results of operations written to tensors that exist: `add_out(out, a, b)`.
 //
 // `out` gets the result's sizes, if it has others. It keeps its dtype and device: throws Error for a result that cannot
-// be cast ("result type Float can't be cast to the desired output type Long"), for another device, and where a gradient
-// would have to be recorded. It may be one of the inputs."""
+// be cast ("result type Float can't be cast to the desired output type Long"), for any other dtype where the operation
+// asks for the result's ("Expected out tensor to have dtype float, but got double instead"), for another device, and
+// where a gradient would have to be recorded. It may be one of the inputs of most operations, and no part of one."""
 
 
 def out_h(families):

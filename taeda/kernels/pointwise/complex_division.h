@@ -84,13 +84,21 @@ TAEDA_HD TAEDA_ALWAYS_INLINE complex<T> quotient(complex<T> a, complex<T> b) {
 }
 
 /// Whether the operator of two complex numbers, which vectorises, gives their quotient: no product
-/// of theirs overflows or loses digits.
+/// of theirs overflows or loses digits. Sizes are compared by their bits, which have the same order
+/// and put NaN behind infinity: one comparison says whether a size lies between two.
 template <class T>
 TAEDA_ALWAYS_INLINE bool fits_quotient(complex<T> a, complex<T> b) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  constexpr auto bits = [](T x) { return __builtin_bit_cast(Bits, x); };
   constexpr T far = sizeof(T) == 4 ? T(1e9) : T(1e70);
-  const T of_a = larger_size(a), of_b = larger_size(b);
-  const bool a_fits = (of_a == T(0)) | ((of_a > T(1) / (far * far)) & (of_a < far * far));
-  return a_fits & (of_b > T(1) / far) & (of_b < far);
+  constexpr Bits least_b = bits(T(1) / far) + 1, least_a = bits(T(1) / (far * far)) + 1;
+  const auto larger = [&](complex<T> z) {
+    const Bits re = bits(z.re) << 1 >> 1, im = bits(z.im) << 1 >> 1;
+    return re > im ? re : im;
+  };
+  const Bits of_a = larger(a), of_b = larger(b);
+  return ((of_a == 0) | (of_a - least_a < bits(far * far) - least_a)) &
+         (of_b - least_b < bits(far) - least_b);
 }
 
 }  // namespace detail
