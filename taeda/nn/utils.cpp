@@ -27,8 +27,6 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   TAEDA_CHECK_VALUE(!std::isnan(max_norm) && !std::isnan(norm_type),
                     "clip_grad_norm_: expected numbers as max_norm and norm_type, but got ",
                     max_norm, " and ", norm_type);
-  TAEDA_CHECK_VALUE(max_norm >= 0,
-                    "clip_grad_norm_: expected max_norm to be non-negative, but got ", max_norm);
   NoGradGuard no_grad;
   const std::vector<ParamList> lists = gradient_lists(parameters);
   if (lists.empty()) return 0;
@@ -51,9 +49,6 @@ double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_typ
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
   TAEDA_CHECK_VALUE(!std::isnan(clip_value),
                     "clip_grad_value_: expected a number as clip_value, but got ", clip_value);
-  TAEDA_CHECK_VALUE(clip_value >= 0,
-                    "clip_grad_value_: expected clip_value to be non-negative, but got ",
-                    clip_value);
   NoGradGuard no_grad;
   for (const ParamList& list : gradient_lists(parameters))
     grad_clamp_slot(list.device().type(), list, clip_value);

@@ -25,7 +25,7 @@ using autograd::AutogradContext;
 using autograd::variable_list;
 
 template <class List>
-Tensor sum_of(const List& list) {
+Tensor total_of(const List& list) {
   Tensor out = zeros({2});
   for (const Tensor& t : list) out = out + t;
   return out;
@@ -50,11 +50,11 @@ struct Weighted : autograd::Function<Weighted<List>> {
   }
 };
 
-Tensor leaf() { return ones({2}).requires_grad_(); }
+Tensor two_ones() { return ones({2}).requires_grad_(); }
 
 template <class List>
 void expect_weighted(const List& list, const std::vector<Tensor>& tensors) {
-  const Tensor last = leaf();
+  const Tensor last = two_ones();
   const Tensor y = Weighted<List>::apply(10.0, list, last);
   ASSERT_TRUE(y.requires_grad());
   ASSERT_TRUE(y.grad_fn());
@@ -65,13 +65,13 @@ void expect_weighted(const List& list, const std::vector<Tensor>& tensors) {
 }
 
 TEST(FunctionArguments, ListsOfTensorsKeepTheGraph) {
-  const Tensor a = leaf(), b = leaf(), c = leaf();
+  const Tensor a = two_ones(), b = two_ones(), c = two_ones();
   expect_weighted(std::vector<Tensor>{a, b, c}, {a, b, c});
-  const Tensor d = leaf(), e = leaf();
+  const Tensor d = two_ones(), e = two_ones();
   expect_weighted(std::array<Tensor, 2>{d, e}, {d, e});
-  const std::vector<Tensor> held{leaf(), leaf()};
+  const std::vector<Tensor> held{two_ones(), two_ones()};
   expect_weighted(TensorList(held), held);
-  const std::list<Tensor> linked{leaf()};
+  const std::list<Tensor> linked{two_ones()};
   expect_weighted(linked, {linked.front()});
   expect_weighted(std::vector<Tensor>{}, {});
 }
@@ -113,14 +113,15 @@ void expect_places(const Argument& argument, const std::vector<Tensor>& tensors)
 }
 
 TEST(FunctionArguments, NestedListsKeepTheGraph) {
-  const Tensor a = leaf(), b = leaf(), c = leaf();
+  const Tensor a = two_ones(), b = two_ones(), c = two_ones();
   expect_places(std::vector<variable_list>{{a, b}, {}, {c}}, {a, b, c});
-  const Tensor d = leaf(), e = leaf();
+  const Tensor d = two_ones(), e = two_ones();
   expect_places(std::map<std::string, variable_list>{{"x", {d}}, {"y", {e}}}, {d, e});
 }
 
 TEST(FunctionArguments, PairsTuplesOptionalsAndDictionariesKeepTheGraph) {
-  const Tensor a = leaf(), b = leaf(), c = leaf(), d = leaf(), e = leaf(), f = leaf();
+  const Tensor a = two_ones(), b = two_ones(), c = two_ones(), d = two_ones(), e = two_ones(),
+               f = two_ones();
   expect_places(std::tuple<Tensor, int, variable_list>(a, 3, {b}), {a, b});
   expect_places(std::pair<std::string, Tensor>("x", c), {c});
   expect_places(std::optional<variable_list>(variable_list{d}), {d});
@@ -141,7 +142,7 @@ struct Doubled : autograd::Function<Doubled<Other>> {
 
 template <class Other>
 void expect_one_place(const Other& other) {
-  const Tensor x = leaf();
+  const Tensor x = two_ones();
   Doubled<Other>::apply(x, other).sum().backward();
   EXPECT_EQ(values<float>(x.grad()), (std::vector<float>{2, 2}));
 }
@@ -157,7 +158,7 @@ TEST(FunctionArguments, WhatHoldsNoTensorIsOnePlace) {
 }
 
 struct Asking : autograd::Function<Asking> {
-  static Tensor forward(AutogradContext*, const variable_list& list) { return sum_of(list); }
+  static Tensor forward(AutogradContext*, const variable_list& list) { return total_of(list); }
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     variable_list out;
     for (size_t i = 0; i < 3; ++i) {
@@ -170,7 +171,7 @@ struct Asking : autograd::Function<Asking> {
 };
 
 TEST(FunctionArguments, EachTensorOfAListIsAskedForByItsPlace) {
-  const Tensor a = leaf(), b = ones({2}), c = leaf();
+  const Tensor a = two_ones(), b = ones({2}), c = two_ones();
   Asking::apply(variable_list{a, b, c}).sum().backward();
   EXPECT_EQ(Asking::asked, (std::vector<bool>{true, false, true}));
   EXPECT_FALSE(b.grad().defined());

@@ -92,7 +92,7 @@ TEST(Hooks, AnErrorSaysInWhichHookItWas) {
               x.register_post_accumulate_grad_hook(
                   [](const Tensor&) { throw std::runtime_error("of mine"); });
             }),
-            "of mine\nCaught runtime_error in a post-accumulate-grad hook of a leaf of shape [1].");
+            "of mine\nCaught runtime_error in a post-accumulate-grad hook of a leaf of shape [2].");
   EXPECT_EQ(where([&](const Tensor&, const Tensor& y) {
               y.grad_fn()->add_pre_hook([](autograd::TensorVec g) {
                 if (!g.empty()) throw std::out_of_range("mine");
@@ -165,7 +165,7 @@ TEST(Hooks, AnErrorInAHookLeavesTheGraphUsable) {
     return {};
   });
   const Tensor y = (x + x).sum();
-  EXPECT_EQ(error_of([&] { y.backward({}, true); }), "from the hook");
+  EXPECT_THAT(error_of([&] { y.backward({}, true); }), HasSubstr("from the hook"));
   fail = false;
   y.backward();
   EXPECT_EQ(at(x.grad()), 2);

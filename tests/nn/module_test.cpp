@@ -157,7 +157,8 @@ TEST(Module, ToKeepsTheIdentityOfTensors) {
   EXPECT_EQ(handle.grad().dtype(), kDouble);
   EXPECT_TRUE(handle.requires_grad());
   EXPECT_EQ(m->calls.dtype(), kLong);  // integers stay
-  m->to(Device(kCPU), kFloat).to_bfloat16().to_half().to_float();
+  m->to(Device(kCPU), kFloat);
+  m->to_bfloat16().to_half().to_float();
   EXPECT_EQ(handle.dtype(), kFloat);
   EXPECT_EQ(to_vector(handle), (std::vector<float>{2, 2}));
   m(values({1, 1})).sum().backward();

@@ -84,6 +84,10 @@ Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, I
   return sums.masked_fill(nothing, 1).pow(1 / norm_type).masked_fill(nothing, 0);
 }
 
+}  // namespace taeda::inline v0_2::nn::functional::detail
+
+namespace taeda::inline v0_2::nn::functional {
+
 std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x,
                                                             const AdaptiveMaxPool1dFuncOptions& o) {
   return taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize));
@@ -134,4 +138,4 @@ Tensor lp_pool2d(const Tensor& x, const LPPool2dFuncOptions& o) {
   return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
 }
 
-}  // namespace taeda::inline v0_2::nn::functional::detail
+}  // namespace taeda::inline v0_2::nn::functional
