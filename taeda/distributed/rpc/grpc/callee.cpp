@@ -7,8 +7,9 @@ namespace taeda::inline v0_2::distributed::grpc_rpc {
 using grpc::Status;
 using grpc::StatusCode;
 
-std::shared_ptr<Callee> Callee::start(std::shared_ptr<Office> office) {
-  auto callee = std::make_shared<Callee>(std::move(office));
+std::shared_ptr<Callee> Callee::start(std::shared_ptr<Office> office, const std::string& peer) {
+  office->gate->begin_stream(peer);
+  auto callee = std::make_shared<Callee>(std::move(office), peer);
   callee->self_ = callee;
   if (callee->office_->streams > grpc_link::kMostSessions) {
     callee->end(
@@ -27,7 +28,10 @@ std::shared_ptr<Callee> Callee::start(std::shared_ptr<Office> office) {
   return callee;
 }
 
-Callee::Callee(std::shared_ptr<Office> office) : office_(std::move(office)) { ++office_->streams; }
+Callee::Callee(std::shared_ptr<Office> office, std::string peer)
+    : office_(std::move(office)), peer_(std::move(peer)) {
+  ++office_->streams;
+}
 Callee::~Callee() { --office_->streams; }
 
 Status Callee::receive_greeting(const std::string& text, std::optional<std::string>* answer,
@@ -38,6 +42,7 @@ Status Callee::receive_greeting(const std::string& text, std::optional<std::stri
   if (rank < 0 || rank >= office_->admission.world_size)
     return {StatusCode::FAILED_PRECONDITION, "there is no worker " + std::to_string(rank)};
   greeting_ends_.Cancel();
+  office_->gate->proved(peer_);
   use_key(handshake_.session_key(office_->admission), FrameCodes::From::kServer,
           FrameCodes::From::kClient);
   *over = true;

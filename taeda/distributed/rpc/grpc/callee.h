@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 
+#include "taeda/distributed/grpc/gate.h"
 #include "taeda/distributed/rpc/grpc/duplex.h"
 #include "taeda/distributed/rpc/transport.h"
 
@@ -16,14 +17,15 @@ namespace taeda::inline v0_2::distributed::grpc_rpc {
 struct Office {
   grpc_link::Admission admission;
   rpc::Transport::OnRequest on_request;
+  std::shared_ptr<grpc_link::Gate> gate;
   std::atomic<size_t> streams{0};
 };
 
 class Callee final : public Duplex<grpc::ServerGenericBidiReactor> {
  public:
   /// Begins to listen to the client; lives until the stream has ended.
-  static std::shared_ptr<Callee> start(std::shared_ptr<Office> office);
-  explicit Callee(std::shared_ptr<Office> office);
+  static std::shared_ptr<Callee> start(std::shared_ptr<Office> office, const std::string& peer);
+  Callee(std::shared_ptr<Office> office, std::string peer);
   ~Callee() override;
 
   void close(const grpc::Status& why) { end(why); }
@@ -37,6 +39,7 @@ class Callee final : public Duplex<grpc::ServerGenericBidiReactor> {
   void let_go(const grpc::Status& why) override { Finish(why); }
 
   const std::shared_ptr<Office> office_;
+  const std::string peer_;  // as gRPC calls it
   std::shared_ptr<Callee> self_;  // until OnDone
   grpc::Alarm greeting_ends_;
   grpc_link::ServerHandshake handshake_;

@@ -54,18 +54,18 @@ void Wire::listen() {
                  "rpc::init_rpc: the others need an address to connect to, but '", interface_name,
                  "' is all interfaces; name one");
   check_reach(address, options_.security, "rpc::init_rpc: listening on");
-  grpc_link::check_listening("rpc::init_rpc", address, 0, listen_objection(address, 0));
+  office_->gate = std::make_shared<grpc_link::Gate>("rpc::init_rpc", address, 0,
+                                                    options_.security.has_tls());
   grpc::ServerBuilder builder;
   grpc_link::limit_strangers(builder, kMostFrameBytes);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMostHttpFrame);
-  int port = 0;
-  builder.AddListeningPort(endpoint(address, 0), grpc_link::server_credentials(options_.security),
-                           &port);
+  office_->gate->lead_to(builder, grpc_link::server_credentials(options_.security));
   builder.RegisterCallbackGenericService(this);
   server_ = builder.BuildAndStart();
   grpc_link::check_listening("rpc::init_rpc", address, 0,
-                             server_ && port != 0 ? "" : "gRPC gives no reason");
-  address_ = endpoint(address, static_cast<uint16_t>(port));
+                             server_ ? "" : "gRPC gives no reason");
+  address_ = endpoint(address, office_->gate->port());
+  office_->gate->open();
 }
 
 Wire::~Wire() { stop(); }
@@ -105,7 +105,7 @@ std::shared_ptr<Caller> Wire::caller_for(int64_t to, const std::shared_ptr<Calle
 grpc::ServerGenericBidiReactor* Wire::CreateReactor(grpc::GenericCallbackServerContext* context) {
   if (context->method() != kMethod)
     return new Refused({grpc::StatusCode::UNIMPLEMENTED, "a worker has no such method"});
-  const std::shared_ptr<Callee> callee = Callee::start(office_);
+  const std::shared_ptr<Callee> callee = Callee::start(office_, context->peer());
   std::lock_guard lock(mutex_);
   if (stopped_) callee->close({grpc::StatusCode::UNAVAILABLE, "the worker was shut down"});
   std::erase_if(callees_, [](const std::weak_ptr<Callee>& c) { return c.expired(); });
@@ -122,6 +122,7 @@ void Wire::stop() {
     peers.swap(peers_);
     callees.swap(callees_);
   }
+  office_->gate->close();
   for (const auto& [id, peer] : peers)
     if (peer.caller) peer.caller->close();
   for (const auto& weak : callees)

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "taeda/distributed/grpc/gate.h"
 #include "taeda/distributed/rpc/grpc/callee.h"
 #include "taeda/distributed/rpc/grpc/caller.h"
 #include "taeda/distributed/rpc/transport.h"

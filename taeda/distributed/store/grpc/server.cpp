@@ -25,26 +25,27 @@ Server::Server(const std::string& host, const TCPStoreOptions& options) {
 }
 
 void Server::listen(const std::string& address, const TCPStoreOptions& options) {
-  grpc_link::check_listening("TCPStore", address, options.port,
-                             listen_objection(address, options.port));
+  const auto gate = std::make_shared<grpc_link::Gate>("TCPStore", address, options.port,
+                                                      options.security->has_tls());
   house_ = std::make_shared<House>(
-      grpc_link::Admission{*options.job, options.security->secret, options.world_size.value_or(0)});
+      grpc_link::Admission{*options.job, options.security->secret, options.world_size.value_or(0)},
+      gate);
   grpc::ServerBuilder builder;
   grpc_link::limit_strangers(builder, kMostFrameBytes);
   grpc::ResourceQuota quota("taeda store");
   quota.Resize(2 * kMostBytes);
   builder.SetResourceQuota(quota);
-  int port = 0;
-  builder.AddListeningPort(endpoint(address, options.port),
-                           grpc_link::server_credentials(*options.security), &port);
+  gate->lead_to(builder, grpc_link::server_credentials(*options.security));
   builder.RegisterService(this);
   server_ = builder.BuildAndStart();
   grpc_link::check_listening("TCPStore", address, options.port,
-                             server_ && port != 0 ? "" : "gRPC gives no reason");
-  port_ = static_cast<uint16_t>(port);
+                             server_ ? "" : "gRPC gives no reason");
+  port_ = gate->port();
+  gate->open();
 }
 
 Server::~Server() {
+  house_->gate->close();
   std::vector<std::weak_ptr<Session>> sessions;
   {
     std::lock_guard lock(mutex_);
@@ -57,8 +58,8 @@ Server::~Server() {
   if (server_) server_->Shutdown(std::chrono::system_clock::now() + milliseconds(500));
 }
 
-grpc::ServerBidiReactor<Frame, Frame>* Server::Join(grpc::CallbackServerContext*) {
-  const std::shared_ptr<Session> session = Session::start(house_);
+grpc::ServerBidiReactor<Frame, Frame>* Server::Join(grpc::CallbackServerContext* context) {
+  const std::shared_ptr<Session> session = Session::start(house_, context->peer());
   std::lock_guard lock(mutex_);
   if (!open_) session->close({grpc::StatusCode::UNAVAILABLE, "the master's store was closed"});
   std::erase_if(sessions_, [](const std::weak_ptr<Session>& s) { return s.expired(); });

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "taeda/distributed/grpc/gate.h"
 #include "taeda/distributed/store/grpc/session.h"
 #include "taeda/distributed/store/tcp_store.h"
 

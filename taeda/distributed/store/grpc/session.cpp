@@ -14,8 +14,9 @@ constexpr size_t kMostWaitingBytes = size_t{32} << 20;
 
 }  // namespace
 
-std::shared_ptr<Session> Session::start(std::shared_ptr<House> house) {
-  auto session = std::make_shared<Session>(std::move(house));
+std::shared_ptr<Session> Session::start(std::shared_ptr<House> house, const std::string& peer) {
+  house->gate->begin_stream(peer);
+  auto session = std::make_shared<Session>(std::move(house), peer);
   session->self_ = session;
   if (session->house_->sessions > grpc_link::kMostSessions) {
     session->close(
@@ -34,8 +35,9 @@ std::shared_ptr<Session> Session::start(std::shared_ptr<House> house) {
   return session;
 }
 
-Session::Session(std::shared_ptr<House> house)
+Session::Session(std::shared_ptr<House> house, std::string peer)
     : house_(std::move(house)),
+      peer_(std::move(peer)),
       incoming_codes_({}, FrameCodes::From::kClient),
       outgoing_codes_({}, FrameCodes::From::kServer) {
   ++house_->sessions;
@@ -134,6 +136,7 @@ Status Session::receive_greeting(const Frame& frame) {
   send_payload(std::move(answer));
   if (!handshake_.over()) return Status::OK;
   greeting_ends_.Cancel();
+  house_->gate->proved(peer_);
   const std::string key = handshake_.session_key(house_->admission);
   incoming_codes_ = FrameCodes(key, FrameCodes::From::kClient);
   {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "taeda/distributed/grpc/gate.h"
 #include "taeda/distributed/grpc/handshake.h"
 #include "taeda/distributed/store/grpc/messages.h"
 #include "taeda/distributed/store/grpc/state.h"
@@ -21,8 +22,10 @@ struct House {
   grpc_link::Admission admission;
   State state;
   std::atomic<size_t> sessions{0};
+  const std::shared_ptr<grpc_link::Gate> gate;
 
-  explicit House(grpc_link::Admission whom) : admission(std::move(whom)) {}
+  House(grpc_link::Admission whom, std::shared_ptr<grpc_link::Gate> where)
+      : admission(std::move(whom)), gate(std::move(where)) {}
 };
 
 /// The stream of one client. gRPC calls the On... functions, one read and one write at a time; the
@@ -31,8 +34,8 @@ class Session final : public grpc::ServerBidiReactor<Frame, Frame>,
                       public std::enable_shared_from_this<Session> {
  public:
   /// Begins to listen to the client.
-  static std::shared_ptr<Session> start(std::shared_ptr<House> house);
-  explicit Session(std::shared_ptr<House> house);
+  static std::shared_ptr<Session> start(std::shared_ptr<House> house, const std::string& peer);
+  Session(std::shared_ptr<House> house, std::string peer);
   ~Session() override;
 
   void send(const google::protobuf::MessageLite& message);
@@ -53,6 +56,7 @@ class Session final : public grpc::ServerBidiReactor<Frame, Frame>,
   bool may_read();
 
   const std::shared_ptr<House> house_;
+  const std::string peer_;  // as gRPC calls it
   std::shared_ptr<Session> self_;  // until OnDone
   grpc::Alarm greeting_ends_;
 
