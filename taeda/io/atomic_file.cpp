@@ -56,17 +56,19 @@ void sweep_once(const fs::path& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(std::string path, AtLink at_link)
+    : at_link_(at_link), path_(std::move(path)) {
   TAEDA_CHECK(fs::path(path_).has_filename(), "cannot write ", path_, ": not the name of a file");
-  target_ = behind_links(path_);
+  const bool follow = at_link_ == AtLink::Follow;
+  target_ = follow ? behind_links(path_) : fs::path(path_);
   if (target_.parent_path().empty()) target_ = "." / target_;
   struct stat old {};
-  const bool replaces = ::stat(target_.c_str(), &old) == 0;
-  TAEDA_CHECK(!replaces || S_ISREG(old.st_mode) || S_ISDIR(old.st_mode), "cannot write ", path_,
-              ": not a regular file");
+  const bool replaces = (follow ? ::stat : ::lstat)(target_.c_str(), &old) == 0;
+  TAEDA_CHECK(!replaces || S_ISREG(old.st_mode) || S_ISDIR(old.st_mode) || S_ISLNK(old.st_mode),
+              "cannot write ", path_, ": not a regular file");
   sweep_once(folder_of(target_));
   // What replaces a private file is private from its first byte on.
-  TemporaryFile made = make_temporary_beside(target_, replaces ? 0600 : 0666);
+  TemporaryFile made = make_temporary_beside(target_, follow && replaces ? 0600 : 0666);
   if (made.descriptor < 0) fail("open");
   temporary_ = std::move(made.path);  // a copy would need memory, and leave the file behind without
   file_ = ::fdopen(made.descriptor, "wb");
@@ -115,7 +117,7 @@ void AtomicFile::commit() {
   TAEDA_CHECK(file_, "cannot write ", path_, ": the file is already in place");
   const fs::path folder = folder_of(target_);  // nothing is asked for once the file is in place
   if (std::fflush(file_) != 0 || std::ferror(file_)) fail("write");
-  keep_owner_and_mode();
+  if (at_link_ == AtLink::Follow) keep_owner_and_mode();
   if (::fsync(::fileno(file_)) != 0 && errno != EINVAL) fail("fsync");
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename");
   std::fclose(file_);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace taeda::inline v0_2::io {
 
@@ -17,7 +19,11 @@ namespace taeda::inline v0_2::io {
 /// cannot be written to, the disk is full, or `path` is a device or a pipe.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(std::string path) : AtomicFile(std::move(path), AtLink::Follow) {}
+  /// With AtLink::Replace a symbolic link is replaced itself, and nothing passes on owner or
+  /// permissions: for folders in which others may put something in the file's place.
+  enum class AtLink : uint8_t { Follow, Replace };
+  AtomicFile(std::string path, AtLink at_link);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -36,6 +42,7 @@ class AtomicFile {
   [[noreturn]] void fail(const char* what) const;
   void keep_owner_and_mode() const;
 
+  const AtLink at_link_;
   std::string path_;
   std::filesystem::path target_, temporary_;
   std::FILE* file_ = nullptr;
@@ -44,4 +51,4 @@ class AtomicFile {
 /// Writes a text or a block of bytes atomically.
 void write_file(const std::string& path, std::string_view contents);
 
-}  // namespace taeda::io
+}  // namespace taeda::inline v0_2::io
