@@ -94,7 +94,7 @@ FileLog::FileLog(std::string path, int64_t world_size, std::chrono::milliseconds
 
 FileLog::~FileLog() {
   try {
-    leave();
+    if (process_.here()) leave();
   } catch (const std::exception&) {
     // Closing gives up the membership as a crash does: whoever is left cleans up.
   }
@@ -127,6 +127,7 @@ void FileLog::open_file() {
 }
 
 void FileLog::lock(const char* operation, Clock::time_point deadline) {
+  process_.check(operation, name_);  // a copy has the same locks
   // Asked for again and again rather than waited for: a process that was stopped with the lock in
   // its hand must not hold up others beyond their timeout. Who comes lets those go first who wait,
   // else a process that changes the file all the time would keep them waiting.

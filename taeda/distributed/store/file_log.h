@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "taeda/distributed/own_process.h"
 #include "taeda/distributed/store/values.h"
 
 namespace taeda::inline v0_2::distributed::detail {
@@ -70,6 +71,7 @@ class FileLog {
   [[noreturn]] void fail(const char* operation, const std::string& why) const;
   [[noreturn]] void fail_with_errno(const char* operation, const std::string& what) const;
 
+  const OwnProcess process_;
   std::string path_, name_;
   std::chrono::milliseconds timeout_;
   int file_ = -1;
@@ -78,4 +80,4 @@ class FileLog {
   Values values_;
 };
 
-}  // namespace taeda::distributed::detail
+}  // namespace taeda::inline v0_2::distributed::detail

@@ -2,6 +2,7 @@
 
 #include "taeda/distributed/grpc_engine.h"
 #include "taeda/distributed/job.h"
+#include "taeda/distributed/network.h"
 
 namespace taeda::inline v0_2::distributed {
 
@@ -27,36 +28,47 @@ TCPStore::TCPStore(const std::string& host, uint16_t port, std::optional<int64_t
                       .wait_for_workers = wait_for_workers,
                       .timeout = timeout}) {}
 
-TCPStore::~TCPStore() = default;
-
-void TCPStore::set(const std::string& key, std::string_view value) {
-  client_->set(key, value, timeout());
+/// A copy of the process that made it keeps what it cannot end.
+TCPStore::~TCPStore() {
+  if (!process_.here()) static_cast<void>(client_.release());
 }
 
-std::string TCPStore::get(const std::string& key) { return client_->get(key, timeout()); }
+detail::TcpStoreClient& TCPStore::client(const char* operation) const {
+  if (!process_.here())
+    process_.check(operation, "TCPStore(" + endpoint(host_, client_->port()) + ")");
+  return *client_;
+}
+
+void TCPStore::set(const std::string& key, std::string_view value) {
+  client("set").set(key, value, timeout());
+}
+
+std::string TCPStore::get(const std::string& key) { return client("get").get(key, timeout()); }
 
 int64_t TCPStore::add(const std::string& key, int64_t amount) {
-  return client_->add(key, amount, timeout());
+  return client("add").add(key, amount, timeout());
 }
 
 std::string TCPStore::compare_set(const std::string& key, std::string_view expected,
                                   std::string_view desired) {
-  return client_->compare_set(key, expected, desired, timeout());
+  return client("compare_set").compare_set(key, expected, desired, timeout());
 }
 
-bool TCPStore::delete_key(const std::string& key) { return client_->delete_key(key, timeout()); }
+bool TCPStore::delete_key(const std::string& key) {
+  return client("delete_key").delete_key(key, timeout());
+}
 
 bool TCPStore::check(const std::vector<std::string>& keys) {
-  return client_->check(keys, timeout());
+  return client("check").check(keys, timeout());
 }
 
 void TCPStore::wait(const std::vector<std::string>& keys,
                     std::optional<std::chrono::milliseconds> timeout) {
-  client_->wait(keys, timeout ? *timeout : this->timeout());
+  client("wait").wait(keys, timeout ? *timeout : this->timeout());
 }
 
-int64_t TCPStore::num_keys() { return client_->num_keys(timeout()); }
+int64_t TCPStore::num_keys() { return client("num_keys").num_keys(timeout()); }
 
 uint16_t TCPStore::port() const { return client_->port(); }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "taeda/distributed/own_process.h"
 #include "taeda/distributed/security.h"
 #include "taeda/distributed/store/store.h"
 
@@ -62,8 +63,11 @@ class TCPStore final : public Store {
   uint16_t port() const;
 
  private:
+  detail::TcpStoreClient& client(const char* operation) const;
+
   std::string host_;
+  OwnProcess process_;
   std::unique_ptr<detail::TcpStoreClient> client_;
 };
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed
