@@ -312,3 +312,59 @@ def test_ctrl_c_ends_a_collective(tmp_path):
 def sleeps(rank, size, path):
     join(rank, size, path)
     time.sleep(ranks.SECONDS)
+
+
+def callbacks_that_wait(rank, size, path):
+    join(rank, size, path, timeout=timedelta(seconds=30))
+    mine, after = torch.ones(3) * (rank + 1), torch.zeros(2)
+    sums = []
+
+    def hook(future):
+        dist.barrier()
+        again = torch.ones(2)
+        sums.append(dist.all_reduce(again, async_op=True).get_future().wait()[0][0].item())
+        return future.value()[0]
+
+    first = dist.all_reduce(mine, async_op=True).get_future().then(hook)
+    dist.all_reduce(after)
+    assert first.wait().tolist() == [size * (size + 1) / 2] * 3 and sums == [size]
+    dist.destroy_process_group()
+
+
+def test_callbacks_may_wait_for_collectives():
+    ranks.run(callbacks_that_wait)
+
+
+class Reducing(torch.utils.data.Dataset):
+    """Calls a collective where its items are loaded."""
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        assert dist.get_rank() >= 0
+        dist.all_reduce(torch.ones(1))
+        return i
+
+
+def collectives_of_copies(rank, size, path):
+    join(rank, size, path)
+    loader = torch.utils.data.DataLoader(Reducing(), num_workers=1, multiprocessing_context="fork")
+    raises_within(lambda: list(loader), "belongs to process", "is a copy of it (fork)")
+    total = torch.ones(1)
+    dist.all_reduce(total)
+    assert total.item() == size
+    dist.destroy_process_group()
+
+
+def raises_within(call, *words):
+    try:
+        call()
+    except Exception as error:
+        assert all(word in str(error) for word in words), str(error)
+        return
+    raise AssertionError("no error")
+
+
+def test_collectives_of_copies():
+    ranks.run(collectives_of_copies)

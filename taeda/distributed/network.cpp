@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <set>
 
 #include "taeda/base/error.h"
@@ -104,6 +105,35 @@ std::string address_towards(const std::string& host) {
   return text_of(reinterpret_cast<sockaddr*>(&here), size);
 }
 
+namespace {
+
+std::mutex meeting_mutex;
+std::string& meeting_host() {
+  static auto* host = new std::string;
+  return *host;
+}
+
+}  // namespace
+
+void set_meeting_host(const std::string& host) {
+  std::lock_guard lock(meeting_mutex);
+  meeting_host() = host;
+}
+
+std::string own_address(const std::string& interface_name, const char* also) {
+  if (!interface_name.empty()) return interface_address(interface_name);
+  for (const char* variable : {"TAEDA_DISTRIBUTED_INTERFACE", also})
+    if (const char* text = variable ? std::getenv(variable) : nullptr; text && *text)
+      return interface_address(text);
+  std::string host;
+  {
+    std::lock_guard lock(meeting_mutex);
+    host = meeting_host();
+  }
+  const std::string address = host.empty() ? "" : address_towards(host);
+  return address.empty() || is_loopback(address) ? resolve("localhost") : address;
+}
+
 bool is_loopback(const std::string& address) {
   in_addr v4;
   if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
@@ -147,4 +177,4 @@ std::string connect_objection(const std::string& host, uint16_t port,
   return reason == EINPROGRESS ? "no answer" : reason ? std::strerror(reason) : "";
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

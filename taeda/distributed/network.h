@@ -23,6 +23,14 @@ std::string listen_address(const std::string& host, const std::string& interface
 /// The address of this machine from which packets to `host` go out.
 std::string address_towards(const std::string& host);
 
+/// Remembers where this process meets the others of its job, for own_address().
+void set_meeting_host(const std::string& host);
+
+/// Where others of the job reach this process: on the interface that is named; else on that of
+/// TAEDA_DISTRIBUTED_INTERFACE, or `also` where there is such a variable; else on the way to where
+/// they all meet; else, and where that is this machine alone, on loopback.
+std::string own_address(const std::string& interface_name = "", const char* also = nullptr);
+
 /// Whether only processes of this machine can reach the numeric `address`.
 bool is_loopback(const std::string& address);
 
@@ -36,4 +44,4 @@ std::string listen_objection(const std::string& address, uint16_t port);
 std::string connect_objection(const std::string& host, uint16_t port,
                               std::chrono::milliseconds timeout);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

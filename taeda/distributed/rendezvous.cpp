@@ -6,6 +6,7 @@
 #include "taeda/base/error.h"
 #include "taeda/distributed/cluster/agent_store.h"
 #include "taeda/distributed/environment.h"
+#include "taeda/distributed/network.h"
 #include "taeda/distributed/store/file_store.h"
 #include "taeda/distributed/store/hash_store.h"
 #include "taeda/distributed/store/tcp_store.h"
@@ -102,6 +103,13 @@ Rendezvous place_in(const Url& url, int64_t rank, int64_t world_size) {
 
 StorePtr served_store(const std::string& host, uint16_t port, const Rendezvous& place,
                       std::chrono::milliseconds timeout) {
+  TAEDA_CHECK_VALUE(port != 0,
+                    "taeda.distributed: port 0, which the system replaces by one that it chooses, "
+                    "is none where ",
+                    place.world_size,
+                    " processes are to meet; set MASTER_PORT, or the port of "
+                    "tcp://host:port, to one that is free");
+  set_meeting_host(host);
   const bool by_agent = cluster::agent_serves(host, port);
   const auto store =
       std::make_shared<TCPStore>(host, TCPStoreOptions{.port = port,
@@ -138,4 +146,4 @@ Rendezvous rendezvous(const std::string& init_method, int64_t rank, int64_t worl
   return out;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -59,16 +59,18 @@ uint64_t Fingerprint::hash() const {
   return h.get();
 }
 
-uint32_t Fingerprint::call_tag() const {
-  if (kind != Kind::Collective) return static_cast<uint32_t>(hash());
+uint64_t Fingerprint::call_id() const {
+  if (kind != Kind::Collective) return hash();
   Hash h;
   h.add(hash());
   h.add(sequence);
-  return static_cast<uint32_t>(sequence << 24) | static_cast<uint32_t>(h.get() & 0xffffff);
+  h.add(follows);
+  return h.get();
 }
 
 std::string Fingerprint::to_string() const {
   std::string out = taeda::detail::concat(op, " #", sequence);
+  if (follows > 0) out += "." + std::to_string(follows);
   if (dtype != ScalarType::Undefined)
     out += std::string(" ") + dtype_name(dtype) + shape_text({shape.data(), shape.size()});
   if (reduce) out += std::string(" (") + distributed::to_string(*reduce) + ")";
@@ -81,4 +83,4 @@ std::string Fingerprint::to_string() const {
   return out;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -21,6 +21,8 @@ struct Fingerprint {
   Kind kind = Kind::Collective;
   uint64_t sequence =
       0;  ///< counts the group's collectives; its messages have a count of their own
+  /// Of collectives that callbacks of the one with this sequence number call: counts those, from 1.
+  uint32_t follows = 0;
   ScalarType dtype = ScalarType::Undefined;  ///< Undefined: the operation takes no tensor
   SmallVector<int64_t, 4> shape;
   bool ragged = false;  ///< ranks may bring other shapes
@@ -31,10 +33,10 @@ struct Fingerprint {
 
   /// The same for all ranks that take part in one operation; says nothing about the sequence.
   uint64_t hash() const;
-  /// 24 bits of sequence and hash, behind 8 bits of the sequence: neighbours never have the same.
-  uint32_t call_tag() const;
+  /// What engines tell calls apart by: of the hash, and for a collective of its place.
+  uint64_t call_id() const;
   /// "all_reduce #183 float32[4096] (SUM) at train.cpp:91"
   std::string to_string() const;
 };
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

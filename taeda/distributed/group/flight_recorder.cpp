@@ -21,6 +21,7 @@ const char* name_of(FlightRecorder::State state) {
     case FlightRecorder::State::Running: return "running";
     case FlightRecorder::State::Done: return "done";
     case FlightRecorder::State::Failed: return "failed";
+    case FlightRecorder::State::Withdrawn: return "withdrawn";
   }
   return "unknown";
 }
@@ -35,9 +36,13 @@ std::string field(const char* name, const std::string& value) {
   return ",\"" + std::string(name) + "\":" + value;
 }
 
+std::string follows_json(const Fingerprint& what) {
+  return what.follows > 0 ? field("follows", std::to_string(what.follows)) : "";
+}
+
 std::string what_json(const Fingerprint& what) {
   std::string out = field("op", json::quoted(what.op)) +
-                    field("sequence", std::to_string(what.sequence)) +
+                    field("sequence", std::to_string(what.sequence)) + follows_json(what) +
                     field("shape", shape_json(what));
   if (what.dtype != ScalarType::Undefined)
     out += field("dtype", json::quoted(dtype_name(what.dtype)));
@@ -74,11 +79,17 @@ uint64_t FlightRecorder::begin(uint32_t group, const Fingerprint& what) {
 }
 
 void FlightRecorder::end(uint64_t number, bool failed) {
+  end_as(number, failed ? State::Failed : State::Done);
+}
+
+void FlightRecorder::withdraw(uint64_t number) { end_as(number, State::Withdrawn); }
+
+void FlightRecorder::end_as(uint64_t number, State state) {
   const Time now = std::chrono::system_clock::now();
   std::lock_guard lock(mutex_);
   Entry& entry = entries_[(number - 1) % kEntries];
   if (entry.number != number) return;  // newer ones took its place
-  entry.state = failed ? State::Failed : State::Done;
+  entry.state = state;
   entry.ended = now;
 }
 
@@ -87,7 +98,8 @@ std::vector<FlightRecorder::Entry> FlightRecorder::last(uint32_t group, size_t l
   std::lock_guard lock(mutex_);
   const uint64_t oldest = count_ > kEntries ? count_ - kEntries : 0;
   for (uint64_t n = count_; n > oldest && out.size() < limit; --n)
-    if (const Entry& entry = entries_[(n - 1) % kEntries]; entry.group == group)
+    if (const Entry& entry = entries_[(n - 1) % kEntries];
+        entry.group == group && entry.state != State::Withdrawn)
       out.push_back(entry);
   std::reverse(out.begin(), out.end());
   return out;
@@ -114,9 +126,9 @@ std::string flight_record() { return FlightRecorder::instance().to_json(); }
 
 void write_flight_record(const std::string& path) {
   const std::string text = flight_record();
-  io::AtomicFile file(path);
+  io::AtomicFile file(path, io::AtomicFile::AtLink::Replace);
   file.write(text.data(), text.size());
   file.commit();
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -14,7 +14,7 @@ namespace taeda::inline v0_2::distributed {
 class FlightRecorder {
  public:
   static constexpr size_t kEntries = 4096;
-  enum class State : uint8_t { Running, Done, Failed };
+  enum class State : uint8_t { Running, Done, Failed, Withdrawn };
   using Time = std::chrono::system_clock::time_point;
 
   struct Entry {
@@ -33,6 +33,8 @@ class FlightRecorder {
   /// The number of the new entry.
   uint64_t begin(uint32_t group, const Fingerprint& what);
   void end(uint64_t number, bool failed);
+  /// It was not begun after all: nobody is told of it.
+  void withdraw(uint64_t number);
 
   /// The last operations of a group, `limit` at most, oldest first.
   std::vector<Entry> last(uint32_t group, size_t limit) const;
@@ -46,6 +48,8 @@ class FlightRecorder {
     int rank;
   };
 
+  void end_as(uint64_t number, State state);
+
   mutable std::mutex mutex_;
   uint64_t count_ = 0;
   std::vector<Entry> entries_;  ///< entry n at (n - 1) % kEntries
@@ -54,7 +58,8 @@ class FlightRecorder {
 
 /// The last 4,096 operations of this process, as JSON.
 std::string flight_record();
-/// Writes them to a file, whole or not at all.
+/// Writes them to a file, whole or not at all. A symbolic link in its place is replaced, not
+/// followed: it could be another user's.
 void write_flight_record(const std::string& path);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -1,8 +1,11 @@
 #include "taeda/distributed/group/group_core.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
+#include <system_error>
 
 #include "taeda/base/error.h"
 #include "taeda/base/tracing.h"
@@ -22,7 +25,8 @@ constexpr auto kIdleInterval = milliseconds(2000);  ///< in which idle ranks loo
 constexpr auto kWarnAfter = std::chrono::seconds(10);
 constexpr auto kLeavePatience = std::chrono::seconds(5);
 constexpr int kSilentTurns = 20;  ///< check intervals after which a rank that says nothing is gone
-constexpr Lanes::Key kCompletion = Lanes::Key{1} << 61;  ///< with a lane's key: its streams' ends
+// With a lane's key: its streams' ends, and what callbacks of its operations call.
+constexpr Lanes::Key kCompletion = Lanes::Key{1} << 61, kFollowers = Lanes::Key{1} << 60;
 
 /// How often a rank that waits for nothing looks whether others ask.
 milliseconds idle_interval() { return std::min(kIdleInterval, 4 * GroupCore::check_interval()); }
@@ -46,15 +50,23 @@ std::string report_key(int rank) { return "report/" + std::to_string(rank); }
 
 milliseconds GroupCore::check_interval() {
   static const int64_t interval = [] {
-    const char* text = std::getenv("TAEDA_DISTRIBUTED_CHECK_MS");
-    const int64_t given = text ? std::atoll(text) : 0;
-    return given > 0 ? given : 500;
+    constexpr int64_t kByDefault = 500, kMost = 3'600'000;
+    const char* const text = std::getenv("TAEDA_DISTRIBUTED_CHECK_MS");
+    if (!text || !*text) return kByDefault;
+    int64_t given = 0;
+    const char* const end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, given);
+    TAEDA_CHECK_VALUE(error == std::errc() && stop == end && given > 0 && given <= kMost,
+                      "environment variable TAEDA_DISTRIBUTED_CHECK_MS expected a number of "
+                      "milliseconds from 1 to ",
+                      kMost, ", but it is '", text, "'");
+    return given;
   }();
   return milliseconds(interval);
 }
 
-GroupCore::GroupCore(Membership members, StorePtr store, std::unique_ptr<Communicator> communicator,
-                     milliseconds timeout)
+GroupCore::GroupCore(Membership members, std::shared_ptr<OwnKeys> store,
+                     std::unique_ptr<Communicator> communicator, milliseconds timeout)
     : members_(std::move(members)),
       store_(std::move(store)),
       communicator_(std::move(communicator)),
@@ -70,19 +82,12 @@ std::string GroupCore::failure() const {
 
 WorkPtr GroupCore::start(Fingerprint what, Way way, bool async, std::vector<Tensor> result,
                          Body body) {
+  if (!process_.here()) process_.check(what.op, "the process group '" + members_.name + "'");
   const bool queues = queues_on(way.device);
   if (queues) check_not_captured(what.op, current_stream(way.device));
-  WorkPtr work;
-  {
-    std::lock_guard lock(mutex_);
-    TAEDA_CHECK_AS(DistributedError, failure_.empty() && !leaving_, what.op,
-                   ": the process group '", members_.name,
-                   "' can no longer be used: ", leaving_ ? "it was destroyed" : failure_);
-    what.sequence = what.kind == Fingerprint::Kind::Collective ? ++collectives_ : ++messages_;
-    work = std::make_shared<Work>(std::move(what), std::move(result));
-    work->record_ = FlightRecorder::instance().begin(record_group_, work->what());
-    pending_.push_back(work);
-  }
+  const Work* const completing = detail::completing();
+  const bool follows = completing && completing->group_ == this && completing->lane_ == way.lane;
+  const WorkPtr work = enter(std::move(what), way, std::move(result), follows);
   const bool collective = work->what().kind == Fingerprint::Kind::Collective;
   // Where another operation is under way, a lane's thread runs it.
   auto task = [this, work, way, body = std::move(body), state = ThreadState::here(),
@@ -91,17 +96,71 @@ WorkPtr GroupCore::start(Fingerprint what, Way way, bool async, std::vector<Tens
     if (std::this_thread::get_id() != caller) scope.emplace(state);
     execute(work, body, way);
   };
-  if ((async || detail::is_watched()) && !(queues && collective)) {
-    lanes_.submit(way.lane, std::move(task));
+  const bool watched = detail::is_watched();
+  if ((watched || (async && !follows)) && !(queues && collective)) {
+    submit(work, follows ? way.lane | kFollowers : way.lane, std::move(task));
     if (!async) work->wait();
     return work;
   }
   {
     const detail::Waiting waiting;
-    lanes_.run(way.lane, std::move(task));
+    if (follows)
+      task();
+    else
+      lanes_.run(way.lane, std::move(task));
   }
   if (!async) work->wait();
   return work;
+}
+
+/// Gives the operation its number.
+WorkPtr GroupCore::enter(Fingerprint what, const Way& way, std::vector<Tensor> result,
+                         bool follows) {
+  std::lock_guard lock(mutex_);
+  TAEDA_CHECK_AS(DistributedError, failure_.empty() && !leaving_, what.op, ": the process group '",
+                 members_.name,
+                 "' can no longer be used: ", leaving_ ? "it was destroyed" : failure_);
+  WorkPtr first;
+  if (what.kind != Fingerprint::Kind::Collective) {
+    what.sequence = ++messages_;
+  } else if (follows) {
+    Work* const completing = detail::completing();
+    first = completing->first_ ? completing->first_ : completing->shared_from_this();
+    what.sequence = first->what().sequence;
+    what.follows = ++first->followers_;
+  } else {
+    what.sequence = ++collectives_;
+  }
+  auto work = std::make_shared<Work>(std::move(what), std::move(result));
+  work->group_ = this;
+  work->lane_ = way.lane;
+  work->first_ = std::move(first);
+  work->record_ = FlightRecorder::instance().begin(record_group_, work->what());
+  pending_.push_back(work);
+  return work;
+}
+
+void GroupCore::submit(const WorkPtr& work, Lanes::Key lane, Lanes::Task task) {
+  try {
+    lanes_.submit(lane, std::move(task));
+  } catch (const DistributedError& e) {
+    withdraw(work);
+    throw DistributedError(std::string(work->what().op) + ": " + e.message());
+  }
+}
+
+/// A call that failed did not happen.
+void GroupCore::withdraw(const WorkPtr& work) {
+  FlightRecorder::instance().withdraw(work->record_);
+  std::lock_guard lock(mutex_);
+  std::erase(pending_, work);
+  if (pending_.empty()) idle_.notify_all();
+  const Fingerprint& what = work->what();
+  uint64_t& last = what.kind == Fingerprint::Kind::Collective ? collectives_ : messages_;
+  if (uint32_t follows = what.follows; follows > 0)
+    work->first_->followers_.compare_exchange_strong(follows, follows - 1);
+  else if (what.sequence == last)
+    --last;
 }
 
 bool GroupCore::queues_on(Device device) const {
@@ -125,12 +184,13 @@ void GroupCore::execute(const WorkPtr& work, const Body& body, const Way& way) {
   const NoGradGuard values_only;
   const tracing::Span span(tracing::Kind::Range, work->what().op);
   const auto now = Clock::now();
-  work->started_ = now.time_since_epoch().count();
+  Clock::rep queued = 0;
+  if (!work->started_.compare_exchange_strong(queued, now.time_since_epoch().count())) return;
   std::exception_ptr error;
   try {
     const std::string failed = failure();
     if (!failed.empty()) throw CommunicatorError(failed, -1);
-    const Call call{work->what().call_tag(), now + engine_timeout()};
+    const Call call{work->what().call_id(), now + engine_timeout()};
     if (queues_on(way.device)) return queue(work, body, call, way);
     body(*communicator_, call, *work);
   } catch (const CommunicatorError& e) {
@@ -152,7 +212,11 @@ void GroupCore::queue(const WorkPtr& work, const Body& body, const Call& call, c
     work->arrived_.emplace_back().record(queued.stream);
   }
   work->let_wait();
-  lanes_.submit(way.lane | kCompletion, [this, work, queued] { complete(work, queued); });
+  try {
+    lanes_.submit(way.lane | kCompletion, [this, work, queued] { complete(work, queued); });
+  } catch (const DistributedError&) {
+    complete(work, queued);
+  }
 }
 
 void GroupCore::complete(const WorkPtr& work, const Queued& queued) {
@@ -190,7 +254,15 @@ void GroupCore::conclude(const WorkPtr& work, std::exception_ptr error) {
     pending_.erase(std::find(pending_.begin(), pending_.end(), work));
     if (pending_.empty()) idle_.notify_all();
   }
-  work->finish(error);
+  const auto callbacks = work->finish(error);
+  if (callbacks.empty()) return;
+  {
+    std::lock_guard lock(mutex_);
+    calling_back_.push_back({work->what(), work->record_, Clock::now(), true});
+  }
+  for (const auto& f : callbacks) work->call(f);
+  std::lock_guard lock(mutex_);
+  std::erase_if(calling_back_, [&](const Running& r) { return r.record == work->record_; });
 }
 
 /// What an exchange that failed means, for the program. Fails the group.
@@ -203,6 +275,10 @@ std::exception_ptr GroupCore::error_of(const Work& work, const CommunicatorError
     fail(text);
   }
   wait_until_heard();
+  return error_in(work, text);
+}
+
+std::exception_ptr GroupCore::error_in(const Work& work, const std::string& text) const {
   return std::make_exception_ptr(
       DistributedError(taeda::detail::concat("rank ", world_rank(), " of group '", members_.name,
                                              "', in ", work.what().to_string(), ": ", text)));
@@ -210,9 +286,33 @@ std::exception_ptr GroupCore::error_of(const Work& work, const CommunicatorError
 
 /// Ends an operation whose time is up, or whose partner is gone. The others read why before the
 /// connections close, which an engine that keeps the time itself could not give them.
-void GroupCore::give_up(const Fingerprint& what, const CommunicatorError& error, bool late) {
-  std::lock_guard one(failing_);
-  if (failure().empty()) fail(inquire(what, error, late));
+void GroupCore::give_up(const Running& running, const CommunicatorError& error, bool late) {
+  {
+    std::lock_guard one(failing_);
+    if (!failure().empty()) return;
+    if (!running.calls_back) return fail(inquire(running.what, error, late));
+    const std::string text = taeda::detail::concat(
+        "a callback of ", running.what.to_string(), " did not end within the timeout of ",
+        timeout_.count(), " ms, and other operations wait for it");
+    const auto shared = within(
+        store_patience(), [self = shared_from_this(), text] { return self->share_failure(text); });
+    fail(shared.value_or(text));
+  }
+  end_queued();
+}
+
+/// Ends the operations that a callback keeps from being begun.
+void GroupCore::end_queued() {
+  std::vector<WorkPtr> queued;
+  {
+    std::lock_guard lock(mutex_);
+    queued = pending_;
+  }
+  for (const WorkPtr& work : queued) {
+    Clock::rep not_begun = 0;
+    if (work->started_.compare_exchange_strong(not_begun, Clock::now().time_since_epoch().count()))
+      conclude(work, error_in(*work, failure()));
+  }
 }
 
 /// Asks the other ranks why, but not for ever.
@@ -312,6 +412,7 @@ void GroupCore::wait_until_queued_is_done() {
 }
 
 void GroupCore::leave() {
+  process_.check("destroy_process_group", "the process group '" + members_.name + "'");
   wait_until_queued_is_done();
   bool at_peace;
   {
@@ -322,13 +423,27 @@ void GroupCore::leave() {
   }
   if (at_peace)
     within(kLeavePatience, [self = shared_from_this()] {
-      self->publish(true);
-      self->meet_at("left", kLeavePatience, [&] { return self->shared_failure().has_value(); });
+      self->part();
       return true;
     });
   communicator_->abort();
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [&] { return pending_.empty(); });
+}
+
+/// Waits until the others leave, too, and takes away what is in the store. Who asks there how many
+/// have left must find it, so those keys are the last one's.
+void GroupCore::part() {
+  const char* const left = "left";
+  const char* const done = "done";
+  publish(true);
+  meet_at(left, kLeavePatience, [&] { return shared_failure().has_value(); });
+  const bool all = store_->add(left, 0) >= members_.size();
+  if (!all) return;
+  store_->clear({left, done});
+  if (store_->add(done, 1) < members_.size()) return;
+  store_->delete_key(left);
+  store_->delete_key(done);
 }
 
 /// A copy: the watchdog must not be the last to let go of a program's tensors or errors.
@@ -337,16 +452,24 @@ std::optional<GroupCore::Running> GroupCore::longest_running() const {
   const Work* oldest = nullptr;
   for (const WorkPtr& work : pending_)
     if (work->started_ && (!oldest || work->started_ < oldest->started_)) oldest = work.get();
-  if (!oldest || leaving_) return {};
-  return Running{oldest->what(), oldest->record_, oldest->running_since()};
+  if (leaving_) return {};
+  if (oldest) return Running{oldest->what(), oldest->record_, oldest->running_since()};
+  if (pending_.empty() || calling_back_.empty()) return {};
+  return calling_back_.front();
 }
 
 void GroupCore::watch() {
   const auto now = Clock::now();
-  if (!failure().empty()) return;
-  const auto running = longest_running();
+  {
+    std::lock_guard lock(mutex_);
+    if (!failure_.empty() || leaving_) return;
+  }
+  // A process that stood still has heard nothing of the others meanwhile, which is not their fault.
+  if (now - std::exchange(watched_, now) > kSilentTurns / 4 * check_interval()) beats_.clear();
+  auto running = longest_running();
   if (running && now >= running->since + timeout_)
-    return give_up_aside(running->what, CommunicatorError("", -1), true);
+    return give_up_aside(*running, CommunicatorError("", -1), true);
+  if (running && running->calls_back) running.reset();
   if (now < next_check_) return;
   try {
     const bool notices_death = communicator_->notices_death();
@@ -358,7 +481,7 @@ void GroupCore::watch() {
     }
     next_check_ = now + check_interval();
     if (const auto lost = lost_connection(running->what))
-      return give_up_aside(running->what, *lost, false);
+      return give_up_aside(*running, *lost, false);
     if (running->record != asked_for_ || !notices_death) store_->add("inquiry", 1);
     asked_for_ = running->record;
     publish();
@@ -374,11 +497,15 @@ void GroupCore::watch() {
 }
 
 /// On a thread of its own: other groups want to be watched meanwhile.
-void GroupCore::give_up_aside(const Fingerprint& what, const CommunicatorError& error, bool late) {
+void GroupCore::give_up_aside(const Running& running, const CommunicatorError& error, bool late) {
   if (std::exchange(gave_up_, true)) return;
-  std::thread([self = shared_from_this(), what, error, late] {
-    self->give_up(what, error, late);
-  }).detach();
+  try {
+    std::thread([self = shared_from_this(), running, error, late] {
+      self->give_up(running, error, late);
+    }).detach();
+  } catch (const std::system_error&) {  // the system has no thread
+    give_up(running, error, late);
+  }
 }
 
 /// A lost connection without which `what` cannot end.

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "taeda/distributed/group/lanes.h"
+#include "taeda/distributed/group/own_keys.h"
 #include "taeda/distributed/group/report.h"
 #include "taeda/distributed/group/work.h"
+#include "taeda/distributed/own_process.h"
 
 namespace taeda::inline v0_2::distributed {
 
@@ -22,7 +24,7 @@ struct Membership {
 };
 
 /// Note [How mismatches are found]
-/// Ranks that call different things have different tags (Fingerprint::call_tag), so nothing is
+/// Ranks that call different things have different numbers (Fingerprint::call_id), so nothing is
 /// exchanged and they wait; in the normal case a fingerprint costs its hash and no message. Where
 /// an operation has run for longer than `check_interval`, the watchdog writes the rank's last
 /// operations to the store and reads the others'. Two that differ, or a rank that has left, fail
@@ -42,8 +44,8 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
     Way(Device d, Lanes::Key key = 0) : device(d), lane(key) {}
   };
 
-  GroupCore(Membership members, StorePtr store, std::unique_ptr<Communicator> communicator,
-            std::chrono::milliseconds timeout);
+  GroupCore(Membership members, std::shared_ptr<OwnKeys> store,
+            std::unique_ptr<Communicator> communicator, std::chrono::milliseconds timeout);
   ~GroupCore();
 
   /// Runs `body` in its lane: on this thread where `async` is not set and the lane has nothing to
@@ -62,13 +64,14 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   void watch();
 
   const Membership& members() const { return members_; }
+  const OwnProcess& process() const { return process_; }
   std::chrono::milliseconds timeout() const { return timeout_; }
   Store& store() { return *store_; }
   /// Why the group can no longer be used; empty while it can.
   std::string failure() const;
 
   /// For how long an operation may run before ranks compare what they have called, 500 ms unless
-  /// TAEDA_DISTRIBUTED_CHECK_MS says otherwise.
+  /// TAEDA_DISTRIBUTED_CHECK_MS says otherwise. Throws ValueError where that is no number.
   static std::chrono::milliseconds check_interval();
 
  private:
@@ -76,9 +79,13 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
     Fingerprint what;
     uint64_t record;
     Clock::time_point since;
+    bool calls_back = false;  ///< it has ended, but its callbacks have not
   };
 
   std::chrono::milliseconds engine_timeout() const;
+  WorkPtr enter(Fingerprint what, const Way& way, std::vector<Tensor> result, bool follows);
+  void withdraw(const WorkPtr& work);
+  void submit(const WorkPtr& work, Lanes::Key lane, Lanes::Task task);
   void execute(const WorkPtr& work, const Body& body, const Way& way);
   void queue(const WorkPtr& work, const Body& body, const Call& call, const Way& way);
   void complete(const WorkPtr& work, const Queued& queued);
@@ -91,10 +98,13 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   std::string reason(const Fingerprint& what, const CommunicatorError& error, bool late);
   std::string lost_text(const Fingerprint& what, const CommunicatorError& error) const;
   void fail(const std::string& text);
-  void give_up(const Fingerprint& what, const CommunicatorError& error, bool late);
-  void give_up_aside(const Fingerprint& what, const CommunicatorError& error, bool late);
+  void give_up(const Running& running, const CommunicatorError& error, bool late);
+  void give_up_aside(const Running& running, const CommunicatorError& error, bool late);
+  void end_queued();
+  std::exception_ptr error_in(const Work& work, const std::string& text) const;
   std::optional<CommunicatorError> lost_connection(const Fingerprint& what) const;
   void wait_until_heard();
+  void part();
   void meet_at(const std::string& key, std::chrono::milliseconds patience,
                const std::function<bool()>& enough);
 
@@ -111,15 +121,17 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   bool confirmed(const Passing& passing, const Reports& reports);
 
   const Membership members_;
-  const StorePtr store_;
+  const std::shared_ptr<OwnKeys> store_;
   const std::unique_ptr<Communicator> communicator_;
   const std::chrono::milliseconds timeout_;
   const uint32_t record_group_;
+  const OwnProcess process_;
 
   mutable std::mutex mutex_;  ///< of the members up to the empty line
   std::condition_variable idle_;
   uint64_t collectives_ = 0, messages_ = 0;
   std::vector<WorkPtr> pending_;
+  std::vector<Running> calling_back_;
   std::map<std::pair<Lanes::Key, int>, Stream> streams_;  ///< by lane and device
   std::string failure_;
   bool leaving_ = false;
@@ -129,7 +141,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   bool waited_ = false;  ///< until the others have heard why; guarded by failing_
   std::atomic<uint64_t> beat_{0};
   // The watchdog's own.
-  Clock::time_point next_check_;
+  Clock::time_point next_check_, watched_;
   int64_t answered_ = 0;
   uint64_t asked_for_ = 0, warned_of_ = 0;  ///< records
   bool gave_up_ = false;

@@ -17,9 +17,6 @@ namespace taeda::inline v0_2::distributed {
 
 namespace {
 
-/// For connections between processes that are all there.
-constexpr std::chrono::milliseconds kConnectTimeout = std::chrono::minutes(2);
-
 bool cuda_is_simulated() {
   const char* devices = std::getenv("TAEDA_SIM_AS_CUDA");
   return devices && *devices;
@@ -64,7 +61,8 @@ void enter(Store& store, const Membership& members) {
   const std::string agreed = store.compare_set("size", "", size);
   const std::string who = "rank " + std::to_string(members.rank) + " of group '" + members.name;
   if (agreed != size)
-    refuse(store, who + "' has a world size of " + size + ", others have one of " + agreed);
+    refuse(store, who + "' has a world size of " + size + ", others have one of " + agreed +
+                      "; all processes make the same groups in the same order");
   if (store.add(member_key(members.rank), 1) != 1)
     refuse(store, who +
                       "' has joined twice: two processes have the same rank, or an earlier job "
@@ -72,8 +70,8 @@ void enter(Store& store, const Membership& members) {
 }
 
 /// Waits for the others, in short turns, so that a rank hears why they do not come.
-void wait_for_all(Store& store, const Membership& members, std::chrono::milliseconds timeout) {
-  const auto deadline = Clock::now() + timeout;
+void wait_for_all(Store& store, const Membership& members, std::chrono::milliseconds timeout,
+                  Clock::time_point deadline) {
   Backoff turns = Backoff::for_store();
   while (true) {
     std::vector<int> missing;
@@ -107,12 +105,15 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const std::string& backend, S
   }
   TAEDA_CHECK_VALUE(members.size() == size, "init_process_group: expected ", size,
                     " ranks of members, got ", members.size());
+  GroupCore::check_interval();  // throws for a variable that is none
+  const auto deadline = options.deadline.value_or(Clock::now() + options.timeout);
   const CommunicatorFunctions& engine = engine_for(backend);
   write_flight_record_on_sigterm(members.ranks[static_cast<size_t>(rank)]);
-  auto own = std::make_shared<PrefixStore>("group/" + options.name, std::move(store));
+  auto own = std::make_shared<OwnKeys>(
+      std::make_shared<PrefixStore>("group/" + options.name, std::move(store)));
   enter(*own, members);
-  wait_for_all(*own, members, options.timeout);
-  auto communicator = engine.connect(own, rank, size, std::min(options.timeout, kConnectTimeout));
+  wait_for_all(*own, members, options.timeout, deadline);
+  auto communicator = engine.connect(own, rank, size, Call{.deadline = deadline}.left());
   auto core = std::make_shared<GroupCore>(std::move(members), own, std::move(communicator),
                                           options.timeout);
   return std::shared_ptr<ProcessGroup>(new ProcessGroup(backend, std::move(core)));
@@ -120,6 +121,7 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const std::string& backend, S
 
 void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout, bool wait_all_ranks,
                                      SourceLocation) {
+  check_own("monitored_barrier");
   const std::string round = "monitored/" + std::to_string(++monitored_) + "/";
   Store& store = core_->store();
   const auto key = [&](int r) { return round + std::to_string(r); };
@@ -133,6 +135,12 @@ void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout, bool wai
                    world_rank(0), " did not: ", end);
     return;
   }
+  // All are here once more, so nobody looks at what they said the last time.
+  const auto clear = [&](int64_t which) {
+    const std::string old = "monitored/" + std::to_string(which) + "/";
+    for (int r = 1; r < size(); ++r) store.delete_key(old + std::to_string(r));
+    store.delete_key(old + "end");
+  };
   const auto deadline = Clock::now() + timeout;
   std::vector<int> missing;
   for (int r = 1; r < size() && (missing.empty() || wait_all_ranks); ++r) {
@@ -145,6 +153,7 @@ void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout, bool wai
                                                                    " failed to pass "
                                                                    "monitoredBarrier in ",
                                                                    timeout.count(), " ms");
+  if (missing.empty() && monitored_ > 1) clear(monitored_ - 1);
   store.set(round + "end", text);
   TAEDA_CHECK_AS(DistributedError, missing.empty(), "[Rank ", world_rank(0), "]: ", text);
 }

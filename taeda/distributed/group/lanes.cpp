@@ -1,6 +1,9 @@
 #include "taeda/distributed/group/lanes.h"
 
+#include <system_error>
 #include <utility>
+
+#include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::distributed {
 
@@ -17,7 +20,9 @@ void Lanes::submit(Key key, Task task) {
   std::lock_guard lock(mutex_);
   const auto [lane, idle] = lanes_.try_emplace(key);
   lane->second.push_back(std::move(task));
-  if (idle) make_ready(key);
+  if (!idle || make_ready(key)) return;
+  lanes_.erase(lane);
+  throw DistributedError("the system has no thread for it");
 }
 
 void Lanes::run(Key key, Task task) {
@@ -30,18 +35,25 @@ void Lanes::run(Key key, Task task) {
     }
   }
   task();
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (const auto lane = lanes_.find(key); lane->second.empty())
     lanes_.erase(lane);
-  else
-    make_ready(key);
+  else if (!make_ready(key))
+    serve(key, lock);
 }
 
-/// With the lock held.
-void Lanes::make_ready(Key key) {
+/// With the lock held. False where there is no thread to serve it, now and later: those that are
+/// busy may wait for what it would bring.
+bool Lanes::make_ready(Key key) {
   ready_.push_back(key);
-  if (ready_.size() > idle_) threads_.emplace_back([this] { work(); });
+  try {
+    if (ready_.size() > idle_) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    ready_.pop_back();
+    return false;
+  }
   changed_.notify_one();
+  return true;
 }
 
 void Lanes::work() {
@@ -71,4 +83,4 @@ void Lanes::serve(Key key, std::unique_lock<std::mutex>& lock) {
   lanes_.erase(lane);
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

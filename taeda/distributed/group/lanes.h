@@ -23,7 +23,8 @@ class Lanes {
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
-  /// Queues a task.
+  /// Queues a task. Throws DistributedError, and has queued nothing, where the system has no thread
+  /// for it.
   void submit(Key key, Task task);
   /// Runs the task on the calling thread if its lane has nothing to do, else queues it: the shorter
   /// way for who waits for it anyway.
@@ -32,7 +33,7 @@ class Lanes {
  private:
   void work();
   void serve(Key key, std::unique_lock<std::mutex>& lock);
-  void make_ready(Key key);
+  bool make_ready(Key key);
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -43,4 +44,4 @@ class Lanes {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

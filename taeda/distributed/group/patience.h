@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 namespace taeda::inline v0_2::distributed {
@@ -31,7 +32,8 @@ class Backoff {
 };
 
 /// What `f` returns, called on a thread of its own; nothing if it throws or takes longer than
-/// `patience`. It is then left to itself: `f` owns everything it uses.
+/// `patience`, or if the system has no thread. It is then left to itself: `f` owns everything it
+/// uses.
 template <class F>
 auto within(std::chrono::milliseconds patience, F f) -> std::optional<decltype(f())> {
   struct Answer {
@@ -42,7 +44,7 @@ auto within(std::chrono::milliseconds patience, F f) -> std::optional<decltype(f
   };
   auto answer = std::make_shared<Answer>();
   auto call = std::make_unique<F>(std::move(f));
-  std::thread([answer, call = std::move(call)]() mutable {
+  auto task = [answer, call = std::move(call)]() mutable {
     std::optional<decltype(f())> value;
     try {
       value = (*call)();
@@ -54,7 +56,12 @@ auto within(std::chrono::milliseconds patience, F f) -> std::optional<decltype(f
     answer->done = true;
     answer->value = std::move(value);
     answer->changed.notify_all();
-  }).detach();
+  };
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error&) {
+    return {};
+  }
   std::unique_lock lock(answer->mutex);
   answer->changed.wait_for(lock, patience, [&] { return answer->done; });
   return std::move(answer->value);

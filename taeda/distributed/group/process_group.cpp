@@ -83,7 +83,19 @@ ProcessGroup::ProcessGroup(std::string backend, std::shared_ptr<GroupCore> core)
   watch_over(core_);
 }
 
-ProcessGroup::~ProcessGroup() { leave(); }
+/// A copy of the process that made it keeps what it cannot end.
+ProcessGroup::~ProcessGroup() {
+  if (is_own())
+    leave();
+  else
+    new std::shared_ptr<GroupCore>(std::move(core_));
+}
+
+bool ProcessGroup::is_own() const { return !core_ || core_->process().here(); }
+
+void ProcessGroup::check_own(const char* op) const {
+  if (core_) core_->process().check(op, "the process group '" + name_ + "'");
+}
 
 void ProcessGroup::leave() {
   if (core_) core_->leave();
@@ -97,6 +109,9 @@ std::string ProcessGroup::failure() const { return core_ ? core_->failure() : ""
 
 Fingerprint ProcessGroup::what(const char* op, const Tensor& t, const CallOptions& options) const {
   TAEDA_CHECK(is_member(), op, ": this process is not in group '", name_, "'");
+  TAEDA_CHECK(t.layout().is_strided(), op,
+              ": expected a dense tensor, got a sparse one; exchange what its to_dense() gives, or "
+              "its indices and values");
   Fingerprint out;
   out.op = op;
   out.dtype = t.dtype();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class ProcessGroup {
     std::chrono::milliseconds timeout = kProcessGroupTimeout;
     std::string name = "world";
     std::vector<int> ranks = {};  ///< of the members in the world; by default 0, 1, ...
+    /// Until when all must have joined; without a value, `timeout` from the call on.
+    std::optional<std::chrono::steady_clock::time_point> deadline = {};
   };
   struct CallOptions {
     bool async = false;
@@ -60,6 +63,11 @@ class ProcessGroup {
   /// Ends the group, when all members have called it or after five seconds. Operations under way
   /// fail.
   void leave();
+
+  /// Whether this process made it; a copy of that one (fork) cannot use it.
+  bool is_own() const;
+  /// Throws DistributedError, with `op` as its subject, where it is not.
+  void check_own(const char* op) const;
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(ranks_.size()); }

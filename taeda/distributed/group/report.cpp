@@ -22,10 +22,10 @@ struct Side {
   std::vector<int> ranks;
 };
 
-std::vector<Side> sides_of(const Reports& reports, uint64_t sequence) {
+std::vector<Side> sides_of(const Reports& reports, std::pair<uint64_t, uint32_t> place) {
   std::vector<Side> sides;
   for (const auto& [rank, report] : reports) {
-    const Line* line = report.collective(sequence);
+    const Line* line = report.collective(place);
     if (!line) continue;
     auto side = sides.begin();
     while (side != sides.end() && side->hash != line->hash) ++side;
@@ -63,9 +63,9 @@ std::string last_act(const Report& report) {
   return (line.ended ? "the last it called was " : "it waits in ") + line.text;
 }
 
-bool has_called(const Report& report, uint64_t sequence) {
+bool has_called(const Report& report, const Fingerprint& what) {
   const Line* latest = report.latest();
-  return latest && latest->sequence >= sequence;
+  return latest && latest->place() >= std::pair(what.sequence, what.follows);
 }
 
 }  // namespace
@@ -76,9 +76,9 @@ const Line* Report::latest() const {
   return nullptr;
 }
 
-const Line* Report::collective(uint64_t sequence) const {
+const Line* Report::collective(std::pair<uint64_t, uint32_t> place) const {
   for (const Line& line : lines)
-    if (line.kind == Kind::Collective && line.sequence == sequence) return &line;
+    if (line.kind == Kind::Collective && line.place() == place) return &line;
   return nullptr;
 }
 
@@ -87,7 +87,7 @@ Report make_report(const std::vector<FlightRecorder::Entry>& entries) {
   for (const FlightRecorder::Entry& entry : entries) {
     const Fingerprint& what = entry.what;
     out.lines.push_back({what.kind, entry.state == FlightRecorder::State::Done, what.sequence,
-                         what.hash(), what.peer, what.tag, what.to_string()});
+                         what.hash(), what.peer, what.tag, what.to_string(), what.follows});
   }
   return out;
 }
@@ -97,7 +97,8 @@ std::string to_text(const Report& report) {
   out << report.beat << ' ' << report.left << '\n';
   for (const Line& line : report.lines)
     out << static_cast<int>(line.kind) << ' ' << line.ended << ' ' << line.sequence << ' '
-        << line.hash << ' ' << line.peer << ' ' << line.tag << ' ' << line.text << '\n';
+        << line.follows << ' ' << line.hash << ' ' << line.peer << ' ' << line.tag << ' '
+        << line.text << '\n';
   return std::move(out).str();
 }
 
@@ -110,7 +111,8 @@ Report report_from_text(const std::string& text) {
     std::istringstream fields(row);
     Line line;
     int kind = 0;
-    if (!(fields >> kind >> line.ended >> line.sequence >> line.hash >> line.peer >> line.tag))
+    if (!(fields >> kind >> line.ended >> line.sequence >> line.follows >> line.hash >> line.peer >>
+          line.tag))
       continue;
     line.kind = static_cast<Kind>(kind);
     fields.ignore();
@@ -129,12 +131,12 @@ std::string ranks_text(const std::vector<int>& ranks) {
 }
 
 std::optional<std::string> find_mismatch(const Reports& reports) {
-  std::set<uint64_t> sequences;
+  std::set<std::pair<uint64_t, uint32_t>> places;
   for (const auto& [rank, report] : reports)
     for (const Line& line : report.lines)
-      if (line.kind == Kind::Collective) sequences.insert(line.sequence);
-  for (const uint64_t sequence : sequences) {
-    const std::vector<Side> sides = sides_of(reports, sequence);
+      if (line.kind == Kind::Collective) places.insert(line.place());
+  for (const auto& place : places) {
+    const std::vector<Side> sides = sides_of(reports, place);
     if (sides.size() < 2) continue;
     std::string out = "the ranks called different things: ";
     for (const Side& side : sides)
@@ -162,7 +164,7 @@ std::optional<Passing> find_passing(const Reports& reports) {
 std::optional<std::string> find_left(const Reports& reports, const Fingerprint& what) {
   for (const auto& [rank, report] : reports) {
     const bool partner =
-        what.kind == Kind::Collective ? !has_called(report, what.sequence) : rank == what.peer;
+        what.kind == Kind::Collective ? !has_called(report, what) : rank == what.peer;
     if (report.left && partner)
       return "rank " + std::to_string(rank) + " has left the group; " + last_act(report);
   }
@@ -179,7 +181,7 @@ std::string describe_missing(const Reports& reports, const std::vector<int>& ran
     const auto report = reports.find(rank);
     if (report == reports.end())
       silent.push_back(rank);
-    else if (message || !has_called(report->second, what.sequence))
+    else if (message || !has_called(report->second, what))
       out += "; rank " + std::to_string(rank) +
              (message ? " is elsewhere, " : " has not called it, ") + last_act(report->second);
   }
@@ -187,4 +189,4 @@ std::string describe_missing(const Reports& reports, const std::vector<int>& ran
   return out.empty() ? "all ranks have called it" : out.substr(2);
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

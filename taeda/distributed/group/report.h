@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "taeda/distributed/group/flight_recorder.h"
@@ -21,6 +22,10 @@ struct Report {
     int peer = -1;
     int64_t tag = 0;
     std::string text;
+    uint32_t follows = 0;
+
+    /// The place among the group's collectives.
+    std::pair<uint64_t, uint32_t> place() const { return {sequence, follows}; }
   };
 
   uint64_t beat = 0;        ///< counts the reports of the rank
@@ -29,7 +34,7 @@ struct Report {
 
   /// The latest of the collectives; nullptr for none.
   const Line* latest() const;
-  const Line* collective(uint64_t sequence) const;
+  const Line* collective(std::pair<uint64_t, uint32_t> place) const;
 };
 
 /// Reports by rank of the world.
@@ -59,4 +64,4 @@ std::optional<std::string> find_left(const Reports& reports, const Fingerprint& 
 std::string describe_missing(const Reports& reports, const std::vector<int>& ranks, int self,
                              const Fingerprint& what);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -14,12 +14,19 @@ class Watchdog {
  public:
   void add(const std::shared_ptr<GroupCore>& group) {
     std::lock_guard lock(mutex_);
+    if (!process_.here()) {  // a copy has no thread
+      process_ = OwnProcess();
+      groups_.clear();
+      running_ = false;
+    }
     groups_.push_back(group);
-    if (std::exchange(running_, true)) return;
+    if (running_) return;
     std::thread([this] { run(); }).detach();
+    running_ = true;
   }
   /// Waits until it looks at nothing any more, but not for a store that does not answer.
   void stop() {
+    if (!process_.here()) return;
     std::unique_lock lock(mutex_);
     stopped_ = true;
     changed_.wait_for(lock, std::chrono::seconds(1), [&] { return !looking_; });
@@ -56,6 +63,7 @@ class Watchdog {
   std::condition_variable changed_;
   std::list<std::weak_ptr<GroupCore>> groups_;
   bool running_ = false, looking_ = false, stopped_ = false;
+  OwnProcess process_;
 };
 
 Watchdog& watchdog() {
@@ -71,4 +79,4 @@ Watchdog& watchdog() {
 
 void watch_over(const std::shared_ptr<GroupCore>& group) { watchdog().add(group); }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -1,6 +1,7 @@
 #include "taeda/distributed/group/work.h"
 
 #include <atomic>
+#include <utility>
 
 #include "taeda/base/error.h"
 
@@ -11,6 +12,7 @@ constexpr std::chrono::milliseconds kWatchInterval{50};
 
 std::atomic<int64_t> nanoseconds_waited{0};
 std::atomic<bool (*)()> watch_of_waits{nullptr};
+thread_local Work* completed_here = nullptr;
 
 }  // namespace
 
@@ -20,6 +22,8 @@ bool detail::is_watched() {
   bool (*const watch)() = watch_of_waits;
   return watch && watch();
 }
+
+Work* detail::completing() { return completed_here; }
 
 std::chrono::nanoseconds time_waited() { return std::chrono::nanoseconds(nanoseconds_waited); }
 
@@ -31,6 +35,7 @@ Work::Work(Fingerprint what, std::vector<Tensor> result)
     : what_(std::move(what)), result_(std::move(result)) {}
 
 bool Work::wait(std::optional<std::chrono::milliseconds> timeout) {
+  if (!process_.here()) process_.check("Work::wait", what_.to_string());
   {
     const detail::Waiting waiting;
     std::unique_lock lock(mutex_);
@@ -92,6 +97,15 @@ void Work::on_completion(std::function<void(Work&)> f) {
       return;
     }
   }
+  call(f);
+}
+
+void Work::call(const std::function<void(Work&)>& f) {
+  struct Completing {
+    explicit Completing(Work* work) : before(std::exchange(completed_here, work)) {}
+    ~Completing() { completed_here = before; }
+    Work* const before;
+  } const here(this);
   f(*this);
 }
 
@@ -103,7 +117,7 @@ void Work::let_wait() {
   done_.notify_all();
 }
 
-void Work::finish(std::exception_ptr error) {
+std::vector<std::function<void(Work&)>> Work::finish(std::exception_ptr error) {
   std::vector<std::function<void(Work&)>> callbacks;
   {
     std::lock_guard lock(mutex_);
@@ -112,7 +126,7 @@ void Work::finish(std::exception_ptr error) {
     callbacks.swap(callbacks_);
   }
   done_.notify_all();
-  for (const auto& f : callbacks) f(*this);
+  return callbacks;
 }
 
 }  // namespace taeda::inline v0_2::distributed

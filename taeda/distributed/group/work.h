@@ -14,13 +14,14 @@
 #include "taeda/device/stream.h"
 #include "taeda/distributed/group/communicator.h"
 #include "taeda/distributed/group/fingerprint.h"
+#include "taeda/distributed/own_process.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::distributed {
 
 /// What an asynchronous operation returns; torch.distributed.Work. Any thread may use it. The
 /// tensors may be used after `wait`; those of an accelerator by what is queued after it.
-class Work {
+class Work : public std::enable_shared_from_this<Work> {
  public:
   Work(Fingerprint what, std::vector<Tensor> result);
 
@@ -39,26 +40,34 @@ class Work {
   /// The tensors that it gives values to.
   const std::vector<Tensor>& result() const { return result_; }
   /// Has `f` called when it is completed: on the thread that completes it, or here and now if it
-  /// is. `f` must not wait for operations of the same group.
+  /// is. What `f` calls of the group comes before the operations that wait for this one's end:
+  /// Note [Operations of callbacks]. Nothing else of the group must be waited for in it.
   void on_completion(std::function<void(Work&)> f);
   /// What was called.
   const Fingerprint& what() const { return what_; }
 
  private:
   void wait_watched(std::unique_lock<std::mutex>& lock) const;
+  void call(const std::function<void(Work&)>& f);
   friend class GroupCore;
   friend class Staging;
   friend class ProcessGroup;
   void let_wait();  ///< all is queued, and `arrived_` complete
-  void finish(std::exception_ptr error);
+  /// What is to be called now.
+  std::vector<std::function<void(Work&)>> finish(std::exception_ptr error);
   Clock::time_point running_since() const {
     return Clock::time_point(Clock::duration(started_.load()));
   }
 
+  const OwnProcess process_;
   const Fingerprint what_;
   const std::vector<Tensor> result_;
   uint64_t record_ = 0;                 ///< in the flight recorder
-  std::atomic<Clock::rep> started_{0};  ///< 0: it is queued
+  const void* group_ = nullptr;         ///< the GroupCore that runs it
+  uint64_t lane_ = 0;                   ///< there
+  std::shared_ptr<Work> first_;         ///< whose callbacks led to this operation
+  std::atomic<uint32_t> followers_{0};  ///< operations that its callbacks have led to
+  std::atomic<Clock::rep> started_{0};  ///< 0: it is queued; who changes it runs or ends it
   int source_rank_ = -1;
   std::vector<Event> arrived_;  ///< on the streams that bring results to accelerators
 
@@ -69,6 +78,13 @@ class Work {
   std::exception_ptr error_;
   std::vector<std::function<void(Work&)>> callbacks_;
 };
+
+/// Note [Operations of callbacks]
+/// A callback of operation 5 may call operations of the same group and wait for them, as hooks of
+/// data-parallel training do. They cannot queue behind what the program has called meanwhile: the
+/// thread that would run them is in the callback. So they run at once, on its thread, and their
+/// numbers are 5.1, 5.2...: the same on all ranks, whatever number the program itself has come to
+/// by then on each.
 
 /// What asynchronous calls return; null from a rank that is not in the group.
 using WorkPtr = std::shared_ptr<Work>;
@@ -85,6 +101,9 @@ std::chrono::nanoseconds time_waited();
 namespace detail {
 /// Whether what the calling thread waits for is watched.
 bool is_watched();
+
+/// The operation whose callback the calling thread is in; null for none.
+Work* completing();
 
 /// Counts the time that it exists.
 class Waiting {

@@ -90,6 +90,8 @@ ProcessGroup& given_or_default(const ProcessGroupPtr& group) {
 
 void init_process_group(const std::string& backend, const InitOptions& options) {
   World& world = World::instance();
+  if (const ProcessGroupPtr inherited = world.default_group(); inherited && !inherited->is_own())
+    world.remove({});  // it is the process's that this one is a copy of
   TAEDA_CHECK(!world.default_group(), "trying to initialize the default process group twice!");
   TAEDA_CHECK_VALUE(!options.store || options.init_method.empty(),
                     "Cannot specify both init_method and store.");
@@ -100,6 +102,7 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
   const std::string name = backend_named(backend);
   group.timeout = options.timeout.value_or(name == "nccl" ? kNcclTimeout : kProcessGroupTimeout);
   group.name = options.group_name.empty() ? "default" : options.group_name;
+  group.deadline = Clock::now() + group.timeout;
   Rendezvous meeting{options.store, options.rank, options.world_size};
   if (!meeting.store)
     meeting = rendezvous(options.init_method, options.rank, options.world_size, group.timeout);
@@ -111,7 +114,7 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
 }
 
 void destroy_process_group(const ProcessGroupPtr& group) {
-  if (!group) default_group();  // throws without one
+  (group ? group : default_group())->check_own("destroy_process_group");
   for (const ProcessGroupPtr& g : World::instance().remove(group)) g->leave();
 }
 
@@ -157,6 +160,7 @@ std::vector<int> get_process_group_ranks(const ProcessGroupPtr& group) {
 ProcessGroupPtr new_group(std::vector<int> ranks, std::optional<std::chrono::milliseconds> timeout,
                           const std::string& backend) {
   const ProcessGroupPtr all = default_group();
+  all->check_own("new_group");
   World& world = World::instance();
   if (ranks.empty()) ranks = all->ranks();
   std::sort(ranks.begin(), ranks.end());

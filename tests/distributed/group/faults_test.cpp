@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unordered_map>
 
 #include "taeda/distributed/group/flight_recorder.h"
 #include "taeda/distributed/rendezvous.h"
@@ -89,6 +90,31 @@ TEST(Faults, OtherShapesDtypesReductionsAndRootsAreNamed) {
     else
       g.all_reduce(ones({0}), kSum, {});
   });
+}
+
+/// Two lengths of float32 whose all_reduce, as a group's first operation, has a number of the same
+/// last 32 bits: what Gloo has room for in a tag.
+std::pair<int64_t, int64_t> lengths_with_the_same_tag() {
+  std::unordered_map<uint32_t, int64_t> seen;
+  distributed::Fingerprint what;
+  what.op = "all_reduce";
+  what.sequence = 1;
+  what.dtype = kFloat;
+  what.reduce = ReduceOp::SUM;
+  for (int64_t n = 1;; ++n) {
+    what.shape = SmallVector<int64_t, 4>({n});
+    const auto [other, added] = seen.try_emplace(static_cast<uint32_t>(what.call_id()), n);
+    if (!added) return {other->second, n};
+  }
+}
+
+TEST(Faults, CallsThatShareATagAreToldApart) {
+  const auto [first, second] = lengths_with_the_same_tag();
+  const std::string named = "all_reduce #1 float32[";
+  expect_named((named + std::to_string(first)).c_str(), (named + std::to_string(second)).c_str(),
+               [first = first, second = second](ProcessGroup& g) {
+                 g.all_reduce(ones({g.rank() == 0 ? first : second}), kSum, {});
+               });
 }
 
 TEST(Faults, AMessageThatDoesNotFitItsReceiveIsNamed) {
@@ -301,8 +327,7 @@ TEST(Faults, EveryRankHearsWhyBeforeTheStoreEnds) {
   if (!missing.empty()) GTEST_SKIP() << missing;
   for (int round = 0; round < 3; ++round) {
     const MeetingPlace place;
-    const uint16_t port =
-        distributed::TCPStore("localhost", {.port = 0, .is_master = true}).port();
+    const uint16_t port = distributed::TCPStore("localhost", {.port = 0, .is_master = true}).port();
     const auto ranks =
         start_ranks("differ_and_end", 4, place,
                     {{"MASTER_ADDR", "localhost"}, {"MASTER_PORT", std::to_string(port)}});
@@ -356,6 +381,21 @@ TEST(FlightRecord, IsWrittenOnSigtermAndWhenTheGroupFails) {
     EXPECT_THAT(text.str(), HasSubstr("\"op\":\"irecv\",\"sequence\":1,\"shape\":[4]")) << path;
     std::filesystem::remove(path);
   }
+}
+
+TEST(FlightRecord, IsNotWrittenWhereAnothersLinkLeads) {
+  const MeetingPlace place;
+  const std::string path = place.path + "_record.json", other = place.path + "_other";
+  std::ofstream(other) << "of somebody else";
+  std::filesystem::create_symlink(other, path);
+  distributed::write_flight_record(path);
+  std::stringstream text;
+  text << std::ifstream(other).rdbuf();
+  EXPECT_EQ(text.str(), "of somebody else");
+  EXPECT_FALSE(std::filesystem::is_symlink(path));
+  EXPECT_GT(std::filesystem::file_size(path), 0u);
+  std::filesystem::remove(path);
+  std::filesystem::remove(other);
 }
 
 TEST(FlightRecord, KeepsNoMoreThanItHasRoomFor) {

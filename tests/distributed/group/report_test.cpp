@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 namespace taeda::distributed {
 namespace {
 
@@ -73,14 +75,33 @@ TEST(Reports, WhoHasLeftOrIsMissingIsNamedWithWhatItDidLast) {
   EXPECT_FALSE(find_left(reports, what));
 }
 
-TEST(Fingerprints, NeighboursNeverHaveTheSameTag) {
+TEST(Fingerprints, NoTwoPlacesHaveTheSameNumber) {
   Fingerprint what;
   what.op = "barrier";
-  uint32_t before = what.call_tag();
-  for (what.sequence = 1; what.sequence < 2000; ++what.sequence) {
-    EXPECT_NE(what.call_tag(), before);
-    before = what.call_tag();
+  std::set<uint64_t> seen;
+  for (what.sequence = 1; what.sequence < 2000; ++what.sequence)
+    for (what.follows = 0; what.follows < 3; ++what.follows)
+      EXPECT_TRUE(seen.insert(what.call_id()).second) << what.to_string();
+}
+
+TEST(Reports, WhatCallbacksCallHasItsPlaceBehindTheirOperation) {
+  Report ahead = collectives({1, 2}), behind = collectives({1});
+  for (Report* report : {&ahead, &behind}) {
+    report->lines.push_back(line(Kind::Collective, 1, 5, false));
+    report->lines.back().follows = 1;
   }
+  EXPECT_FALSE(find_mismatch({{0, ahead}, {1, behind}}));
+  EXPECT_EQ(to_text(report_from_text(to_text(ahead))), to_text(ahead));
+  behind.lines.back().hash = 6;
+  EXPECT_EQ(find_mismatch({{0, ahead}, {1, behind}}),
+            "the ranks called different things: rank 0 called call 5; rank 1 called call 5");
+  Fingerprint what;
+  what.op = "barrier";
+  what.sequence = 1;
+  what.follows = 2;
+  EXPECT_EQ(what.to_string(), "barrier #1.2");
+  EXPECT_THAT(describe_missing({{1, behind}}, {0, 1}, 0, what),
+              testing::HasSubstr("has not called"));
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 
 #include "taeda/base/error.h"
@@ -28,6 +29,7 @@
 #include "taeda/distributed/group/gloo/interruptible.h"
 #include "taeda/distributed/group/reduce_functions.h"
 #include "taeda/distributed/network.h"
+#include "taeda/distributed/own_process.h"
 #include "taeda/distributed/security.h"
 
 namespace taeda::inline v0_2::distributed {
@@ -63,20 +65,15 @@ class QuietPipes {
 constexpr uint64_t kMessageSlot = uint64_t{0x90} << 56;  // Gloo's collectives use 0x01 to 0x08
 constexpr uint64_t kProofSlot = uint64_t{0x92} << 56;    // 0x91: interruptible.cpp
 
-/// The address of the interface that was named, or loopback. Gloo asks nobody who they are, so that
-/// beyond this machine at least the store has to, which gives the addresses out.
-std::string own_address() {
-  for (const char* variable : {"TAEDA_DISTRIBUTED_INTERFACE", "GLOO_SOCKET_IFNAME"})
-    if (const char* name = std::getenv(variable); name && *name) {
-      const std::string address = interface_address(name);
-      TAEDA_CHECK_AS(DistributedError, address != "0.0.0.0" && address != "::",
-                     "gloo: the others need an address to connect to, ", variable,
-                     " names all "
-                     "interfaces; name one");
-      check_reach(address, Security::from_environment(), "gloo: listening on");
-      return address;
-    }
-  return "127.0.0.1";
+/// Gloo asks nobody who they are, so that beyond this machine at least the store has to, which
+/// gives the addresses out.
+std::string listening_address() {
+  const std::string address = own_address("", "GLOO_SOCKET_IFNAME");
+  TAEDA_CHECK_AS(DistributedError, address != "0.0.0.0" && address != "::",
+                 "gloo: the others need an address to connect to, TAEDA_DISTRIBUTED_INTERFACE or "
+                 "GLOO_SOCKET_IFNAME names all interfaces; name one");
+  check_reach(address, Security::from_environment(), "gloo: listening on");
+  return address;
 }
 
 /// For a scope, threads that the calling one starts do not interrupt those that run. Gloo's thread
@@ -101,7 +98,7 @@ class BatchThreads {
 };
 
 std::shared_ptr<gloo::transport::Device> make_device() {
-  gloo::transport::tcp::attr attr(own_address().c_str());
+  gloo::transport::tcp::attr attr(listening_address().c_str());
   const BatchThreads patient;
   try {
     return gloo::transport::tcp::CreateDevice(attr);
@@ -115,32 +112,49 @@ std::shared_ptr<gloo::transport::Device> make_device() {
 std::shared_ptr<gloo::transport::Device> device() {
   static std::mutex mutex;
   static auto& shared = *new std::weak_ptr<gloo::transport::Device>;
+  static OwnProcess owner;
   std::lock_guard lock(mutex);
-  auto out = shared.lock();
+  auto out = owner.here() ? shared.lock() : nullptr;
   if (!out) shared = out = make_device();
+  owner = OwnProcess();
   return out;
 }
 
 /// A group's store as Gloo wants it.
 class Meeting final : public gloo::rendezvous::Store {
  public:
-  Meeting(StorePtr store, milliseconds timeout) : store_(std::move(store)), timeout_(timeout) {}
+  Meeting(StorePtr store, milliseconds timeout)
+      : store_(std::move(store)), timeout_(timeout), until_{.deadline = Clock::now() + timeout} {}
 
   void set(const std::string& key, const std::vector<char>& data) override {
     store_->set("gloo/" + key, std::string_view(data.data(), data.size()));
   }
   std::vector<char> get(const std::string& key) override {
+    wait({key});
     const std::string value = store_->get("gloo/" + key);
     return {value.begin(), value.end()};
   }
-  void wait(const std::vector<std::string>& keys) override { wait(keys, timeout_); }
-  void wait(const std::vector<std::string>& keys, const milliseconds& timeout) override {
-    for (const std::string& key : keys) store_->wait({"gloo/" + key}, timeout);
+  /// Keys end with the number of the rank that sets them.
+  void wait(const std::vector<std::string>& keys) override {
+    for (const std::string& key : keys) try {
+        store_->wait({"gloo/" + key}, until_.left());
+      } catch (const DistributedError& e) {
+        if (Clock::now() < until_.deadline) throw;
+        throw DistributedError(
+            "rank " + key.substr(key.rfind('/') + 1) + " has come, but did not say within " +
+            std::to_string(timeout_.count()) +
+            " ms where it is to be reached: it has died, or stands still (" + e.message() + ")");
+      }
   }
+  /// Gloo's own time for it is a part of what there is.
+  void wait(const std::vector<std::string>& keys, const milliseconds&) override { wait(keys); }
+
+  const Call& until() const { return until_; }
 
  private:
   StorePtr store_;
   milliseconds timeout_;
+  Call until_;
 };
 
 /// Gloo's text without the place in its sources.
@@ -181,24 +195,56 @@ class Proofs {
   std::string all_;
 };
 
+/// The address where a process listens, and which machine it is on.
+class Place {
+ public:
+  static Place own() {
+    std::string machine;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), machine);
+    return Place(listening_address() + "\n" + machine);
+  }
+  explicit Place(const std::string& text)
+      : address_(text.substr(0, text.find('\n'))), machine_(text.substr(address_.size())) {}
+
+  std::string text() const { return address_ + machine_; }
+  const std::string& address() const { return address_; }
+  bool hidden_from(const Place& other) const {
+    return is_loopback(address_) && machine_ != other.machine_;
+  }
+
+ private:
+  std::string address_, machine_;
+};
+
+/// Throws DistributedError, saying what to do, where one of two ranks cannot connect to the other.
+void check_reachable(const Place& here, int rank, const Place& there, int peer) {
+  for (const bool first : {true, false}) {
+    const Place& place = first ? here : there;
+    TAEDA_CHECK_AS(DistributedError, !place.hidden_from(first ? there : here), "gloo: rank ",
+                   first ? rank : peer, " listens on ", place.address(),
+                   ", which its own machine alone reaches, and rank ", first ? peer : rank,
+                   " is on another machine. Set TAEDA_DISTRIBUTED_INTERFACE to an interface that "
+                   "they both reach, or meet at an address that is not loopback");
+  }
+}
+
 /// Gloo's context, which knows what its errors call the peers.
 class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_from_this<Mesh> {
  public:
   using gloo::rendezvous::Context::Context;
 
-  void connect(Meeting& meeting, std::shared_ptr<gloo::transport::Device> device,
-               Clock::time_point deadline) {
+  void connect(Meeting& meeting, std::shared_ptr<gloo::transport::Device> device) {
     const Proofs own = Proofs::drawn(size);
-    meeting.set(proofs_key(rank), {own.all().begin(), own.all().end()});
+    const std::vector<std::string> theirs = exchange_places(meeting, own);
     connectFullMesh(meeting, device);
-    exchange_proofs(meeting, own, deadline);
+    exchange_proofs(meeting, own, theirs);
     names_.resize(static_cast<size_t>(size));
     for (int peer = 0; peer < size; ++peer) {
       if (peer == rank) continue;
       std::vector<char> all = meeting.get(std::to_string(peer));
       names_of(peer).push_back(gloo::transport::tcp::Address(extractAddress(all, peer)).str());
     }
-    exchange_names();
+    exchange_names(meeting.until());
     transport_ = std::make_shared<InterruptibleTransport>(std::move(transportContext_));
     transportContext_ = transport_;
   }
@@ -216,15 +262,35 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
 
   static std::string proofs_key(int of) { return "proofs/" + std::to_string(of); }
 
+  /// What each peer asks this rank to show. They also tell where they are: who listens on loopback
+  /// is not to be found from another machine.
+  std::vector<std::string> exchange_places(Meeting& meeting, const Proofs& own) {
+    const Place here = Place::own();
+    const std::string said = own.all() + here.text();
+    meeting.set(proofs_key(rank), {said.begin(), said.end()});
+    std::vector<std::string> out(static_cast<size_t>(size));
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      const std::vector<char> asked = meeting.get(proofs_key(peer));
+      TAEDA_CHECK_AS(DistributedError, asked.size() > own.all().size(), "gloo: rank ", peer,
+                     " asks for ", asked.size(), " bytes of proofs instead of ", own.all().size());
+      const auto end = asked.begin() + static_cast<ptrdiff_t>(own.all().size());
+      out[static_cast<size_t>(peer)] = Proofs({asked.begin(), end}).of(rank);
+      check_reachable(here, rank, Place({end, asked.end()}), peer);
+    }
+    return out;
+  }
+
   /// Gloo takes whoever connects first for the peer that it waits for. Nothing else is said to a
   /// peer, and nothing of what it says is used, before it has shown the proof that this rank has
   /// asked it for.
-  void exchange_proofs(Meeting& meeting, const Proofs& own, Clock::time_point deadline) {
+  void exchange_proofs(const Meeting& meeting, const Proofs& own,
+                       const std::vector<std::string>& asked) {
     using Buffer = std::unique_ptr<gloo::transport::UnboundBuffer>;
     const auto n = static_cast<size_t>(size);
-    std::vector<std::string> shown(n), theirs(n);
+    std::vector<std::string> shown(n), theirs = asked;
     std::vector<Buffer> received(n), sent(n);
-    const Call call{.deadline = deadline};
+    const Call& call = meeting.until();
     const auto with = [&](int peer, auto&& f) {
       try {
         f();
@@ -235,10 +301,6 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
     for (int peer = 0; peer < size; ++peer) {
       if (peer == rank) continue;
       const auto p = static_cast<size_t>(peer);
-      const std::vector<char> asked = meeting.get(proofs_key(peer));
-      TAEDA_CHECK_AS(DistributedError, asked.size() == own.all().size(), "gloo: rank ", peer,
-                     " asks for ", asked.size(), " bytes of proofs instead of ", own.all().size());
-      theirs[p] = Proofs({asked.begin(), asked.end()}).of(rank);
       shown[p].resize(Proofs::kLength);
       received[p] = createUnboundBuffer(shown[p].data(), Proofs::kLength);
       sent[p] = createUnboundBuffer(theirs[p].data(), Proofs::kLength);
@@ -262,7 +324,7 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
 
   /// Errors call a peer by the address where it listened, or by that of its end of the connection,
   /// which it alone knows.
-  void exchange_names() {
+  void exchange_names(const Call& call) {
     constexpr size_t kLength = 64;
     const auto n = static_cast<size_t>(size);
     std::vector<char> own(n * kLength), theirs(n * kLength);
@@ -273,6 +335,7 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
     options.setInput(own.data(), own.size());
     options.setOutput(theirs.data(), theirs.size());
     options.setTag(~uint32_t{0});
+    options.setTimeout(call.left());
     gloo::alltoall(options);
     for (int peer = 0; peer < size; ++peer)
       if (peer != rank) names_of(peer).emplace_back(&theirs[static_cast<size_t>(peer) * kLength]);
@@ -364,41 +427,39 @@ class GlooCommunicator final : public Communicator {
 
   void all_to_all(const Call& call, Elements in, IntArrayRef in_counts, Elements out,
                   IntArrayRef out_counts) override {
-    guarded([&] {
+    guarded(call, [&] {
       gloo::AlltoallvOptions o(mesh_);
       o.setInput(bytes(in), in_bytes(in_counts, in.dtype));
       o.setOutput(bytes(out), in_bytes(out_counts, out.dtype));
-      o.setTag(call.tag);
       o.setTimeout(call.left());
       gloo::alltoallv(o);
     });
   }
 
   void barrier(const Call& call) override {
-    guarded([&] {
+    guarded(call, [&] {
       gloo::BarrierOptions o(mesh_);
-      o.setTag(call.tag);
       o.setTimeout(call.left());
       gloo::barrier(o);
     });
   }
 
   void send(const Call& call, Elements data, int to) override {
-    guarded([&] {
+    guarded(call, [&] {
       const auto buffer = mesh_->createUnboundBuffer(data.data, data.nbytes());
-      buffer->send(to, kMessageSlot | call.tag);
+      buffer->send(to, kMessageSlot);
       buffer->waitSend(call.left());
     });
   }
 
   int recv(const Call& call, Elements data, int from) override {
     int source = from;
-    guarded([&] {
+    guarded(call, [&] {
       const auto buffer = mesh_->createUnboundBuffer(data.data, data.nbytes());
       if (from >= 0)
-        buffer->recv(from, kMessageSlot | call.tag);
+        buffer->recv(from, kMessageSlot);
       else
-        buffer->recv(others(), kMessageSlot | call.tag);
+        buffer->recv(others(), kMessageSlot);
       buffer->waitRecv(&source, call.left());
     });
     return source;
@@ -444,13 +505,12 @@ class GlooCommunicator final : public Communicator {
     }
   }
 
-  /// Options with tag and deadline. Without elements the ranks only meet.
+  /// Options with the deadline. Without elements the ranks only meet.
   template <class Options, class F>
   void collective(const Call& call, const Elements& data, F&& f) {
     if (data.count == 0) return barrier(call);
-    guarded([&] {
+    guarded(call, [&] {
       Options options(mesh_);
-      options.setTag(call.tag);
       options.setTimeout(call.left());
       f(options);
     });
@@ -458,8 +518,9 @@ class GlooCommunicator final : public Communicator {
 
   /// Gloo's errors as Taeda's.
   template <class F>
-  void guarded(F&& f) {
+  void guarded(const Call& call, F&& f) {
     const QuietPipes quiet;
+    const InterruptibleTransport::Calling calling(call.id);
     try {
       f();
     } catch (const taeda::Error&) {
@@ -479,7 +540,7 @@ std::unique_ptr<Communicator> connect(StorePtr store, int rank, int size, millis
   Meeting meeting(std::move(store), timeout);
   const QuietPipes quiet;
   try {
-    mesh->connect(meeting, device(), Clock::now() + timeout);
+    mesh->connect(meeting, device());
   } catch (const taeda::Error&) {
     throw;
   } catch (const std::exception& e) {

@@ -3,6 +3,7 @@
 #include <gloo/common/error.h>
 
 #include <chrono>
+#include <utility>
 #include <vector>
 
 namespace taeda::inline v0_2::distributed {
@@ -14,10 +15,15 @@ using Buffers = InterruptibleTransport::Buffers;
 
 constexpr uint64_t kSentrySlot = uint64_t{0x91} << 56;  // no message uses it
 
+thread_local uint64_t this_threads_call = 0;
+
 class InterruptibleBuffer final : public UnboundBuffer {
  public:
   InterruptibleBuffer(std::unique_ptr<UnboundBuffer> tcp, std::shared_ptr<Buffers> all)
-      : UnboundBuffer(tcp->ptr, tcp->size), tcp_(std::move(tcp)), all_(std::move(all)) {
+      : UnboundBuffer(tcp->ptr, tcp->size),
+        call_(this_threads_call),
+        tcp_(std::move(tcp)),
+        all_(std::move(all)) {
     std::lock_guard lock(all_->mutex);
     all_->live.insert(tcp_.get());
   }
@@ -39,13 +45,13 @@ class InterruptibleBuffer final : public UnboundBuffer {
   void abortWaitRecv() override { tcp_->abortWaitRecv(); }
   void abortWaitSend() override { tcp_->abortWaitSend(); }
   void send(int to, uint64_t slot, size_t offset, size_t nbytes) override {
-    tcp_->send(to, slot, offset, nbytes);
+    tcp_->send(to, call_ ^ slot, offset, nbytes);
   }
   void recv(int from, uint64_t slot, size_t offset, size_t nbytes) override {
-    tcp_->recv(from, slot, offset, nbytes);
+    tcp_->recv(from, call_ ^ slot, offset, nbytes);
   }
   void recv(std::vector<int> from, uint64_t slot, size_t offset, size_t nbytes) override {
-    tcp_->recv(std::move(from), slot, offset, nbytes);
+    tcp_->recv(std::move(from), call_ ^ slot, offset, nbytes);
   }
 
  private:
@@ -58,11 +64,16 @@ class InterruptibleBuffer final : public UnboundBuffer {
     if (interrupted) throw gloo::IoException("the connections were closed");
   }
 
+  const uint64_t call_;
   const std::unique_ptr<UnboundBuffer> tcp_;
   const std::shared_ptr<Buffers> all_;
 };
 
 }  // namespace
+
+InterruptibleTransport::Calling::Calling(uint64_t id)
+    : before_(std::exchange(this_threads_call, id)) {}
+InterruptibleTransport::Calling::~Calling() { this_threads_call = before_; }
 
 InterruptibleTransport::InterruptibleTransport(std::shared_ptr<gloo::transport::Context> tcp)
     : Context(tcp->rank, tcp->size), tcp_(std::move(tcp)), sentries_(static_cast<size_t>(size)) {
@@ -107,4 +118,4 @@ std::string InterruptibleTransport::failure_of(int peer) {
   }
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -1,5 +1,6 @@
-// Gloo's transport, with waits that can be ended. Gloo does not wake who waits for a message that
-// is half sent or half received when its connection closes: only the wait's own timeout would.
+// Gloo's transport, with waits that can be ended, and messages that know which call they are of.
+// Gloo does not wake who waits for a message that is half sent or half received when its connection
+// closes: only the wait's own timeout would.
 #pragma once
 
 #include <gloo/transport/context.h>
@@ -25,6 +26,20 @@ class InterruptibleTransport final : public gloo::transport::Context {
   std::unique_ptr<gloo::transport::UnboundBuffer> createUnboundBuffer(void* data,
                                                                       size_t size) override;
 
+  /// For a scope, what the calling thread exchanges belongs to the call with this number: Gloo
+  /// tells messages apart by 64 bits, its tags are half of them, and the number is all. Gloo's own
+  /// bits, of which a call uses a few, are what it is changed by.
+  class Calling {
+   public:
+    explicit Calling(uint64_t id);
+    ~Calling();
+    Calling(const Calling&) = delete;
+    Calling& operator=(const Calling&) = delete;
+
+   private:
+    const uint64_t before_;
+  };
+
   /// Closes all connections. Waits under way and later ones throw. Any thread may call it.
   void close() noexcept;
   /// Gloo's error of the connection to `peer`; empty while it stands. Any thread may call it.
@@ -46,4 +61,4 @@ class InterruptibleTransport final : public gloo::transport::Context {
   char nothing_ = 0;
 };
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

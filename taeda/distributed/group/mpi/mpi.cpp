@@ -1,7 +1,8 @@
 // The MPI engine: every call is one of MPI's that return at once, and a wait with a deadline.
 //
 // MPI's collectives have no tags, so that ranks that call different things would exchange them:
-// each begins with the ranks' tags, whose least and greatest are the same or nothing else happens.
+// each begins with the numbers of the ranks' calls, whose least and greatest are the same or nothing
+// else happens. A message has 31 bits of its number, and as many bytes as its receive.
 // MPI cannot be told to forget a transfer, so memory that it may still write to is its own: it is
 // copied, and stays for ever where a call fails.
 #include <dlfcn.h>
@@ -177,6 +178,7 @@ class MpiCommunicator final : public Communicator {
       return MPI_Irecv(memory.data(), 1, all.type(), from < 0 ? MPI_ANY_SOURCE : from, tag_of(call),
                        comm_, request);
     });
+    check_length(status, data.nbytes());
     give(memory, data);
     return status.MPI_SOURCE;
   }
@@ -207,7 +209,18 @@ class MpiCommunicator final : public Communicator {
     std::vector<MPI_Datatype> types;
   };
 
-  static int tag_of(const Call& call) { return static_cast<int>(call.tag & 0x7fffffffu); }
+  static int tag_of(const Call& call) { return static_cast<int>(call.id & 0x7fffffffu); }
+
+  static void check_length(const MPI_Status& status, size_t nbytes) {
+    const std::lock_guard lock(mutex());
+    MPI_Count came = 0;
+    check(MPI_Get_elements_x(&status, MPI_BYTE, &came), "MPI_Get_elements_x");
+    if (came != static_cast<MPI_Count>(nbytes))
+      throw CommunicatorError("mpi: a message of " + std::to_string(came) + " bytes from rank " +
+                                  std::to_string(status.MPI_SOURCE) + ", where " +
+                                  std::to_string(nbytes) + " were expected",
+                              -1);
+  }
 
   static std::vector<char> copy_of(const void* data, size_t nbytes) {
     std::vector<char> out(nbytes);
@@ -235,12 +248,12 @@ class MpiCommunicator final : public Communicator {
   /// Returns when all ranks are here with the same call. Ranks that are not wait until somebody
   /// says what they called.
   void agree(const Call& call) {
-    std::vector<char> own(2 * sizeof(uint32_t)), least(own.size());
-    const uint32_t tags[] = {call.tag, ~call.tag};
-    std::memcpy(own.data(), tags, own.size());
+    std::vector<char> own(2 * sizeof(uint64_t)), least(own.size());
+    const uint64_t ids[] = {call.id, ~call.id};
+    std::memcpy(own.data(), ids, own.size());
     std::vector<char>* all[] = {&own, &least};
     run(call, all, "MPI_Iallreduce", [&](MPI_Request* request) {
-      return MPI_Iallreduce(own.data(), least.data(), 2, MPI_UINT32_T, MPI_MIN, comm_, request);
+      return MPI_Iallreduce(own.data(), least.data(), 2, MPI_UINT64_T, MPI_MIN, comm_, request);
     });
     if (own == least) return;
     while (true) {

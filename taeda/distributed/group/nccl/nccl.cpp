@@ -145,7 +145,7 @@ class NcclCommunicator final : public Communicator {
     Passage way(call, home());
     const void* const p = way.in(data);
     message(call, way, rank_, to, [&](ncclComm_t comm, const RollCall& roll, cudaStream_t stream) {
-      expect(comm, library_.send(roll.own(), sizeof(uint32_t), ncclUint8, 1, comm, stream));
+      expect(comm, library_.send(roll.own(), RollCall::kBytes, ncclUint8, 1, comm, stream));
       if (data.count > 0) expect(comm, library_.send(p, data.nbytes(), ncclUint8, 1, comm, stream));
     });
   }
@@ -156,7 +156,7 @@ class NcclCommunicator final : public Communicator {
     void* const p = way.out(data);
     message(call, way, from, rank_,
             [&](ncclComm_t comm, const RollCall& roll, cudaStream_t stream) {
-              expect(comm, library_.recv(roll.all(), sizeof(uint32_t), ncclUint8, 0, comm, stream));
+              expect(comm, library_.recv(roll.all(), RollCall::kBytes, ncclUint8, 0, comm, stream));
               if (data.count > 0)
                 expect(comm, library_.recv(p, data.nbytes(), ncclUint8, 0, comm, stream));
             });
@@ -229,15 +229,15 @@ class NcclCommunicator final : public Communicator {
     if (aborted_) throw CommunicatorError("nccl: the communicator was aborted", -1);
   }
 
-  /// Queues what `f` calls, and the ranks' tags beside it in the same launch. Without elements the
-  /// tags alone are exchanged, so that ranks meet.
+  /// Queues what `f` calls, and the numbers of the ranks' calls beside it in the same launch. Without elements the
+  /// numbers alone are exchanged, so that ranks meet.
   template <class F>
   void collective(const Call& call, Passage& way, int64_t elements, F&& f) {
     const LinkPtr link = collectives_on(way.device());
-    const auto roll = std::make_shared<RollCall>(call.tag, size_, way.device());
+    const auto roll = std::make_shared<RollCall>(call.id, size_, way.device());
     const cudaStream_t stream = handle(way.stream());
     link->group(call, [&](ncclComm_t comm) {
-      expect(comm, library_.all_gather(roll->own(), roll->all(), sizeof(uint32_t), ncclUint8, comm,
+      expect(comm, library_.all_gather(roll->own(), roll->all(), RollCall::kBytes, ncclUint8, comm,
                                        stream));
       if (elements > 0) expect(comm, f(comm, stream));
     });
@@ -248,7 +248,7 @@ class NcclCommunicator final : public Communicator {
   void message(const Call& call, Passage& way, int from, int to, F&& f) {
     const LinkPtr link = messages_on({from, to}, way.device());
     const bool sends = from == rank_;
-    const auto roll = std::make_shared<RollCall>(call.tag, sends ? 0 : 1, way.device());
+    const auto roll = std::make_shared<RollCall>(call.id, sends ? 0 : 1, way.device());
     const cudaStream_t stream = handle(way.stream());
     link->group(call, [&](ncclComm_t comm) { f(comm, *roll, stream); });
     confirm(call, way, link, roll);
