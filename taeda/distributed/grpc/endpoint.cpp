@@ -27,14 +27,15 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-grpc::ChannelArguments channel_arguments(const std::string& host, bool tls, size_t most_frame) {
+grpc::ChannelArguments channel_arguments(const std::string& host, bool tls, size_t most_frame,
+                                         std::chrono::milliseconds attempt) {
   grpc::ChannelArguments out;
   out.SetMaxReceiveMessageSize(static_cast<int>(most_frame));
   out.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   out.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
   out.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
   out.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
-  out.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);  // also how long one try may take
+  out.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, milliseconds_of(attempt));
   out.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds_of(kPingAfter));
   out.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds_of(kPingTimeout));
   out.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

@@ -41,6 +41,7 @@ Status ServerHandshake::receive_hello(const Admission& admission, const std::str
   challenge.set_version(kVersion);
   challenge.set_nonce(new_nonce());
   challenge.set_wants_secret(!admission.secret.empty());
+  challenge.set_server(admission.server);
   *answer = challenge.SerializeAsString();
   greetings_ = {payload, *answer};
   greeted_ = true;
@@ -104,6 +105,7 @@ std::string ClientHandshake::prove(const std::string& payload) {
         "does not ask for the job's secret: it is another job's, or its process was started "
         "without TAEDA_DISTRIBUTED_SECRET_FILE");
   greetings_.challenge = payload;
+  server_ = challenge.server();
   Proof proof;
   if (!secret_.empty()) proof.set_code(greetings_.client_proof(secret_));
   return proof.SerializeAsString();

@@ -29,6 +29,7 @@ struct Admission {
   std::string job, secret;
   int64_t world_size = 0;    ///< 0: not told
   std::string service = {};  ///< as in Hello
+  std::string server = {};   ///< as in Challenge
 };
 
 /// The server's side.
@@ -66,9 +67,12 @@ class ClientHandshake {
   std::string prove(const std::string& challenge);
   void believe(const std::string& welcome) const;
   std::string session_key() const { return greetings_.session_key(secret_); }
+  /// Which server that is, once it was challenged.
+  const std::string& server() const { return server_; }
 
  private:
   Hello hello_;
+  std::string server_;
   const std::string secret_;
   Greetings greetings_;
 };

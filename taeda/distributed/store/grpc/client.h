@@ -2,6 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +30,26 @@ class Client final : public detail::TcpStoreClient {
   int64_t num_keys(Timeout timeout) override;
 
  private:
-  void connect(const TCPStoreOptions& options);
+  using Clock = Connection::Clock;
+  using ConnectionPtr = std::shared_ptr<Connection>;
+
+  void connect(Timeout timeout);
+  ConnectionPtr greet(Clock::time_point deadline, std::string* reason);
+  ConnectionPtr connection();
+  ConnectionPtr renew(const ConnectionPtr& lost, const std::string& operation,
+                      Clock::time_point deadline);
+  /// A request that has no answer yet.
+  class Asked {
+   public:
+    Asked(Client& client, Request& request);
+    ~Asked();
+    Asked(const Asked&) = delete;
+    Asked& operator=(const Asked&) = delete;
+
+   private:
+    Client& client_;
+    uint64_t number_ = 0;
+  };
   void wait_for_workers(int64_t world_size, Timeout timeout);
   Response call(Request request, Timeout timeout);
   Response answered(const Request& request, Timeout timeout);
@@ -37,7 +59,15 @@ class Client final : public detail::TcpStoreClient {
   std::string host_, address_;
   uint16_t port_ = 0;
   std::string name_;
-  std::unique_ptr<Connection> connection_;
+  std::string secret_;
+  Hello hello_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::timed_mutex renewing_;  ///< one thread connects again, for all
+  std::mutex mutex_;           ///< of what follows
+  ConnectionPtr connection_;
+  std::optional<Clock::time_point> lost_since_;
+  std::set<uint64_t> unanswered_;
+  uint64_t last_number_ = 0;
 };
 
 }  // namespace taeda::inline v0_2::distributed::grpc_store

@@ -8,6 +8,8 @@ namespace {
 
 /// How long a server that lives may take to confirm that a request was taken back.
 constexpr std::chrono::milliseconds kGrace(1000);
+/// With a request's number, that of the one which takes it back.
+constexpr uint64_t kCancels = uint64_t{1} << 63;
 
 }  // namespace
 
@@ -129,6 +131,7 @@ bool Connection::greet(Hello hello, const std::string& secret, Clock::time_point
   const std::optional<std::string> welcome = next_greeting(deadline);
   if (!welcome) return false;
   handshake.believe(*welcome);
+  server_ = handshake.server();
   const std::string key = handshake.session_key();
   std::lock_guard lock(mutex_);
   incoming_codes_ = FrameCodes(key, FrameCodes::From::kServer);
@@ -137,20 +140,18 @@ bool Connection::greet(Hello hello, const std::string& secret, Clock::time_point
   return true;
 }
 
-std::optional<Response> Connection::call(Request request, Clock::time_point deadline) {
-  uint64_t number = 0;
+std::optional<Response> Connection::call(const Request& request, Clock::time_point deadline) {
+  const uint64_t number = request.number();
   {
     std::lock_guard lock(mutex_);
-    number = ++last_number_;
     calls_[number];
   }
-  request.set_number(number);
   send_payload(request.SerializeAsString());
   std::unique_lock lock(mutex_);
   const auto answered = [&] { return calls_[number] || done_; };
   if (!changed_.wait_until(lock, deadline, answered)) {
     Request cancel;
-    cancel.set_number(++last_number_);
+    cancel.set_number(kCancels | number);
     cancel.set_operation(taeda_store::CANCEL);
     cancel.set_amount(static_cast<int64_t>(number));
     lock.unlock();

@@ -34,10 +34,13 @@ class Connection final : public grpc::ClientBidiReactor<Frame, Frame> {
   /// trusted.
   bool greet(Hello hello, const std::string& secret, Clock::time_point deadline);
 
-  /// Sends a request, gives it a number, and waits for its response; none, with status(), when the
+  /// Which server that is; after greet().
+  const std::string& server() const { return server_; }
+
+  /// Sends a request, which has a number, and waits for its response; none, with status(), when the
   /// stream ended. At `deadline` the request is taken back, which the server confirms; where it
   /// does not, there is no response either.
-  std::optional<Response> call(Request request, Clock::time_point deadline);
+  std::optional<Response> call(const Request& request, Clock::time_point deadline);
 
   /// Why the stream ended; "no answer" with code DEADLINE_EXCEEDED while it has not.
   grpc::Status status() const;
@@ -61,7 +64,7 @@ class Connection final : public grpc::ClientBidiReactor<Frame, Frame> {
   bool greeting_ = true;
   std::deque<std::string> greetings_received_;
   std::map<uint64_t, std::optional<Response>> calls_;
-  uint64_t last_number_ = 0;
+  std::string server_;
   FrameCodes incoming_codes_, outgoing_codes_;
   std::deque<Frame> waiting_;  // to be sent
   bool writing_ = false, ending_ = false;

@@ -27,9 +27,12 @@ Server::Server(const std::string& host, const TCPStoreOptions& options) {
 void Server::listen(const std::string& address, const TCPStoreOptions& options) {
   const auto gate = std::make_shared<grpc_link::Gate>("TCPStore", address, options.port,
                                                       options.security->has_tls());
-  house_ = std::make_shared<House>(
-      grpc_link::Admission{*options.job, options.security->secret, options.world_size.value_or(0)},
-      gate);
+  house_ =
+      std::make_shared<House>(grpc_link::Admission{.job = *options.job,
+                                                   .secret = options.security->secret,
+                                                   .world_size = options.world_size.value_or(0),
+                                                   .server = grpc_link::new_nonce()},
+                              gate);
   grpc::ServerBuilder builder;
   grpc_link::limit_strangers(builder, kMostFrameBytes);
   grpc::ResourceQuota quota("taeda store");

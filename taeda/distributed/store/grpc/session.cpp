@@ -14,6 +14,16 @@ constexpr size_t kMostWaitingBytes = size_t{32} << 20;
 
 }  // namespace
 
+Members::MemberPtr Members::enter(const std::string& name, bool* is_new) {
+  std::lock_guard lock(mutex_);
+  if (known_.size() >= kMostKept)  // those that have no connection
+    std::erase_if(known_, [](const auto& entry) { return entry.second.use_count() == 1; });
+  const auto [entry, added] = known_.try_emplace(name);
+  *is_new = added || name.empty();
+  if (*is_new) entry->second = std::make_shared<Member>();
+  return entry->second;
+}
+
 std::shared_ptr<Session> Session::start(std::shared_ptr<House> house, const std::string& peer) {
   house->gate->begin_stream(peer);
   auto session = std::make_shared<Session>(std::move(house), peer);
@@ -143,7 +153,9 @@ Status Session::receive_greeting(const Frame& frame) {
     std::lock_guard lock(mutex_);
     outgoing_codes_ = FrameCodes(key, FrameCodes::From::kServer);
   }
-  house_->state.add_worker();
+  bool is_new = true;
+  member_ = house_->members.enter(handshake_.client().member(), &is_new);
+  if (is_new) house_->state.add_worker();
   return Status::OK;
 }
 
@@ -153,8 +165,9 @@ Status Session::receive_request(const Frame& frame) {
   Request request;
   if (!request.ParseFromString(frame.payload()) || request.number() == 0)
     return {StatusCode::INVALID_ARGUMENT, "a request that is none"};
-  house_->state.handle(this, request,
-                       [self = shared_from_this()](const Response& r) { self->send(r); });
+  house_->state.handle(
+      this, request, [self = shared_from_this()](const Response& r) { self->send(r); },
+      &member_->history);
   return Status::OK;
 }
 

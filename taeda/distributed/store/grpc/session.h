@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "taeda/distributed/grpc/endpoint.h"
 #include "taeda/distributed/grpc/gate.h"
 #include "taeda/distributed/grpc/handshake.h"
 #include "taeda/distributed/store/grpc/messages.h"
@@ -17,11 +19,30 @@
 
 namespace taeda::inline v0_2::distributed::grpc_store {
 
+/// Who has been let in, by what their greetings call them.
+class Members {
+ public:
+  struct Member {
+    History history;
+  };
+  using MemberPtr = std::shared_ptr<Member>;
+
+  /// The one with that name; `*is_new` where it was not there.
+  MemberPtr enter(const std::string& name, bool* is_new);
+
+ private:
+  static constexpr size_t kMostKept = 2 * grpc_link::kMostSessions;
+
+  std::mutex mutex_;
+  std::map<std::string, MemberPtr> known_;
+};
+
 /// What all sessions of a server have in common.
 struct House {
   grpc_link::Admission admission;
   State state;
   std::atomic<size_t> sessions{0};
+  Members members;
   const std::shared_ptr<grpc_link::Gate> gate;
 
   House(grpc_link::Admission whom, std::shared_ptr<grpc_link::Gate> where)
@@ -56,7 +77,7 @@ class Session final : public grpc::ServerBidiReactor<Frame, Frame>,
   bool may_read();
 
   const std::shared_ptr<House> house_;
-  const std::string peer_;  // as gRPC calls it
+  const std::string peer_;         // as gRPC calls it
   std::shared_ptr<Session> self_;  // until OnDone
   grpc::Alarm greeting_ends_;
 
@@ -64,6 +85,7 @@ class Session final : public grpc::ServerBidiReactor<Frame, Frame>,
   Frame incoming_;
   grpc_link::ServerHandshake handshake_;
   FrameCodes incoming_codes_;
+  Members::MemberPtr member_;
 
   std::mutex mutex_;
   FrameCodes outgoing_codes_;

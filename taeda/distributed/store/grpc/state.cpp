@@ -11,6 +11,15 @@ bool changes_a_key(taeda_store::Operation operation) {
          operation == taeda_store::COMPARE_SET;
 }
 
+/// Whether it makes a difference to do it twice.
+bool counts(taeda_store::Operation operation) {
+  return operation == taeda_store::ADD || operation == taeda_store::COMPARE_SET ||
+         operation == taeda_store::DELETE_KEY;
+}
+
+/// The longest value that is kept for who may ask again.
+constexpr size_t kMostKept = 4096;
+
 bool waits_for_keys(taeda_store::Operation operation) {
   return operation == taeda_store::GET || operation == taeda_store::WAIT;
 }
@@ -29,7 +38,7 @@ std::string malformed(const Request& request) {
 
 }  // namespace
 
-void State::handle(const void* member, const Request& request, Reply reply) {
+void State::handle(const void* member, const Request& request, Reply reply, History* history) {
   Replies out;
   {
     std::lock_guard lock(mutex_);
@@ -49,13 +58,26 @@ void State::handle(const void* member, const Request& request, Reply reply) {
     } else if (operation == taeda_store::CANCEL) {
       cancel(member, request, out);
     } else {
-      out.emplace_back(std::move(reply), answer(request));
+      out.emplace_back(std::move(reply), answer_once(request, history));
       if (changes_a_key(operation) && values_.find(request.keys(0))) wake(request.keys(0), out);
     }
     for (auto& [to, response] : out)
       if (response.number() == 0) response.set_number(request.number());
   }
   for (auto& [to, response] : out) to(response);
+}
+
+Response State::answer_once(const Request& request, History* history) {
+  if (!history || !counts(request.operation())) return answer(request);
+  history->erase(history->begin(), history->upper_bound(request.answered()));
+  const auto [told, first] = history->try_emplace(request.number());
+  if (!first) return told->second;
+  Response out = answer(request);
+  if (out.value().size() <= kMostKept)
+    told->second = out;
+  else
+    history->erase(told);  // only a compare_set has it, which makes hardly a difference twice
+  return out;
 }
 
 void State::add_worker() {

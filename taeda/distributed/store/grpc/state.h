@@ -16,6 +16,10 @@
 
 namespace taeda::inline v0_2::distributed::grpc_store {
 
+/// What a client asked for that must not be done twice, and was answered. A client whose connection
+/// was lost before the answer came asks again.
+using History = std::map<uint64_t, Response>;
+
 /// Any thread may call any function. Replies are called without the lock. Errors begin with a point
 /// and the operation: the client puts the name by which it knows the store in front.
 class State {
@@ -26,8 +30,9 @@ class State {
   explicit State(size_t most_keys = kMostKeys, size_t most_bytes = kMostBytes)
       : most_keys_(most_keys), most_bytes_(most_bytes) {}
 
-  /// Does what `member` asks for, and replies now or when what it waits for is there.
-  void handle(const void* member, const Request& request, Reply reply);
+  /// Does what `member` asks for, and replies now or when what it waits for is there. What is in
+  /// its history already is not done again.
+  void handle(const void* member, const Request& request, Reply reply, History* history = nullptr);
   /// One more process takes part.
   void add_worker();
   /// `member` is gone: nobody replies to it any more.
@@ -44,6 +49,7 @@ class State {
   using Waiters = std::list<Waiter>;
 
   Response answer(const Request& request);
+  Response answer_once(const Request& request, History* history);
   void set(const std::string& key, std::string value);
   void cancel(const void* member, const Request& request, Replies& out);
   void park_or_finish(Waiters& from, Waiters::iterator waiter, Replies& out);
