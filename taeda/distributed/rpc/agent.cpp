@@ -1,6 +1,6 @@
 #include "taeda/distributed/rpc/agent.h"
 
-#include <ostream>
+#include <iostream>
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/rpc/answer.h"
@@ -19,20 +19,18 @@ std::shared_ptr<Agent>& process_agent() {
 }
 thread_local Agent* this_threads_agent = nullptr;
 
+/// The calling thread's worker, or the process's, or that of the process which it is a copy of.
+std::shared_ptr<Agent> known_agent() {
+  if (this_threads_agent) return this_threads_agent->shared_from_this();
+  std::lock_guard lock(current_mutex);
+  return process_agent();
+}
+
 std::exception_ptr distributed_error(const std::string& text) {
   return std::make_exception_ptr(DistributedError(text));
 }
 
 }  // namespace
-
-/// A call that has no answer yet.
-struct Agent::Pending {
-  uint64_t number = 0;
-  Call call;
-  std::string place;  ///< "On WorkerInfo(id=1, name=worker1), in function 'add'"
-  FuturePtr future;
-  std::optional<Deadlines::Key> deadline;
-};
 
 /// Counts a call until those that wait for its end have heard of it, or a thread of the pool is to
 /// tell them: what they do then belongs to this worker.
@@ -63,13 +61,13 @@ std::ostream& operator<<(std::ostream& out, const WorkerInfo& worker) {
 }
 
 std::shared_ptr<Agent> Agent::find_current() {
-  if (this_threads_agent) return this_threads_agent->shared_from_this();
-  std::lock_guard lock(current_mutex);
-  return process_agent();
+  auto agent = known_agent();
+  return agent && agent->process_.here() ? agent : nullptr;
 }
 
 std::shared_ptr<Agent> Agent::current() {
-  std::shared_ptr<Agent> out = find_current();
+  std::shared_ptr<Agent> out = known_agent();
+  if (out) out->process_.check("rpc", "the worker " + out->self().name);
   TAEDA_CHECK(out, "RPC has not been initialized. Call rpc::init_rpc(...) first.");
   return out;
 }
@@ -130,7 +128,12 @@ Agent::FuturePtr Agent::request(Call call, Writer arguments) {
     pending->number = ++calls_;
     pending_[pending->number] = pending;
   }
-  limit(pending, pending->call.timeout);
+  try {
+    limit(pending, pending->call.timeout);
+  } catch (...) {
+    take(pending);
+    throw;
+  }
   Writer message(this, pending->call.to);
   message.byte(static_cast<uint8_t>(pending->call.kind));
   contexts_->write(message, arguments, pending->call.in_context ? Contexts::current() : -1);
@@ -234,7 +237,7 @@ void Agent::handle(int64_t from, Packet packet, const Transport::Reply& reply) {
   }
 }
 
-void Agent::stop() {
+void Agent::stop(std::chrono::milliseconds patience) {
   std::map<uint64_t, std::shared_ptr<Pending>> left;
   {
     std::lock_guard lock(mutex_);
@@ -249,11 +252,15 @@ void Agent::stop() {
   const auto error = distributed_error("rpc: this worker was shut down");
   references_->fail_open(error);
   contexts_->fail_gates(error);
-  pool_.stop();
+  if (!pool_.stop(patience)) {
+    std::cerr << "rpc: " + self().name + " is shut down, and functions that still run there, " +
+                     std::to_string(pool_.running()) + ", are left to themselves\n";
+    new std::shared_ptr<Agent>(shared_from_this());  // they use it
+  }
   deadlines_.stop();
   references_->clear();
 }
 
-Agent::~Agent() { stop(); }
+Agent::~Agent() { stop(std::chrono::milliseconds::max()); }
 
 }  // namespace taeda::inline v0_2::distributed::rpc

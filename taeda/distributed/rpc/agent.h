@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "taeda/distributed/own_process.h"
 #include "taeda/distributed/rpc/archive.h"
 #include "taeda/distributed/rpc/deadlines.h"
 #include "taeda/distributed/rpc/future.h"
@@ -120,14 +121,24 @@ class Agent : public std::enable_shared_from_this<Agent> {
   References& references() { return *references_; }
   void run(Pool::Task task) { pool_.submit(std::move(task)); }
 
-  /// Ends this worker; with `graceful` when nobody has anything to do any more.
+  /// Ends this worker; with `graceful` when nobody has anything to do any more. Functions that run
+  /// still when the time is up are left to themselves.
   void shutdown(bool graceful, std::chrono::milliseconds timeout);
+  /// Throws Error on a thread that runs another worker's function: it cannot wait for its own end.
+  void check_may_end() const;
   bool stopped() const { return stopped_; }
   /// What was still referred to when all workers were done: a line for each value of this one.
   const std::vector<std::string>& leaks() const { return leaks_; }
 
  private:
-  struct Pending;
+  /// A call that has no answer yet.
+  struct Pending {
+    uint64_t number = 0;
+    Call call;
+    std::string place = {};  ///< "On WorkerInfo(id=1, name=worker1), in function 'add'"
+    FuturePtr future = {};
+    std::optional<Deadlines::Key> deadline = {};
+  };
   struct Ending;
 
   Agent(int64_t rank, int64_t world_size, RpcBackendOptions options);
@@ -142,13 +153,25 @@ class Agent : public std::enable_shared_from_this<Agent> {
   void finish(const std::shared_ptr<Pending>& pending, Packet answer, const std::string& error);
   std::unique_ptr<Ending> take(const std::shared_ptr<Pending>& pending);
   void limit(const std::shared_ptr<Pending>& pending, double timeout);
-  int64_t wait_until_quiet();
+  using Clock = std::chrono::steady_clock;
+  /// How long the end of a worker may take in all.
+  struct Limit {
+    std::chrono::milliseconds timeout;
+    Clock::time_point deadline;
+    bool over() const { return Clock::now() >= deadline; }
+  };
+  void part(const Limit& limit);
+  int64_t wait_until_quiet(const Limit& limit);
+  std::string what_is_to_do();
+  [[noreturn]] static void fail_late(const Limit& limit, const std::string& workers);
   void report_leaks();
-  int64_t count_calls(int64_t round, std::chrono::milliseconds timeout);
-  void wait_for_keys(const std::string& prefix, std::chrono::milliseconds timeout);
+  int64_t count_calls(int64_t round, const Limit& limit);
+  void wait_for_keys(const std::string& prefix, const Limit& limit);
+  void check_reachable(const WorkerInfo& worker, const std::string& prefix);
   void leave();
-  void stop();
+  void stop(std::chrono::milliseconds patience);
 
+  const OwnProcess process_;
   const int64_t rank_, world_size_;
   RpcBackendOptions options_;
   StorePtr store_;

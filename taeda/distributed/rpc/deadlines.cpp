@@ -1,5 +1,9 @@
 #include "taeda/distributed/rpc/deadlines.h"
 
+#include <system_error>
+
+#include "taeda/base/error.h"
+
 namespace taeda::inline v0_2::distributed::rpc {
 
 Deadlines::~Deadlines() { stop(); }
@@ -9,7 +13,12 @@ Deadlines::Key Deadlines::add(Clock::time_point time, std::function<void()> f) {
   const Key key{time, ++last_};
   if (stopped_) return key;
   const auto entry = entries_.emplace(key, std::move(f)).first;
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  if (!thread_.joinable()) try {
+      thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error&) {
+      entries_.erase(entry);
+      throw DistributedError("rpc: the system has no thread that would watch over deadlines");
+    }
   if (entry == entries_.begin()) changed_.notify_one();
   return key;
 }

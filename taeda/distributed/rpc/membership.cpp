@@ -1,5 +1,6 @@
 // How workers come together, and part.
 
+#include <algorithm>
 #include <cctype>
 #include <iostream>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "taeda/distributed/rpc/distributed_optimizer.h"
 #include "taeda/distributed/rpc/references.h"
 #include "taeda/distributed/store/prefix_store.h"
+#include "taeda/distributed/store/values.h"
 
 namespace taeda::inline v0_2::distributed::rpc {
 
@@ -22,6 +24,9 @@ using std::chrono::milliseconds;
 
 constexpr size_t kMostNameBytes = 128;
 constexpr milliseconds kLeaveTimeout(5000);
+/// For functions that are about to end when their worker does.
+constexpr milliseconds kStopPatience(1000);
+constexpr milliseconds kTurn(500);
 
 void check_name(const std::string& name) {
   bool good = !name.empty() && name.size() <= kMostNameBytes;
@@ -81,6 +86,7 @@ Agent::Agent(int64_t rank, int64_t world_size, RpcBackendOptions options)
 /// The last to let go of a worker that was not shut down may be one of its own threads, which it
 /// cannot wait for.
 void Agent::destroy(Agent* agent) {
+  if (!agent->process_.here()) return;  // a copy keeps what it cannot end
   if (agent->stopped())
     delete agent;
   else
@@ -180,20 +186,32 @@ void Agent::check_names() const {
                       " has a device map for ", name, ", which is no worker");
 }
 
-void Agent::shutdown(bool graceful, milliseconds timeout) {
+void Agent::check_may_end() const {
   TAEDA_CHECK(!pool_.runs_here(),
               "rpc::shutdown: a function that another worker called cannot end its own worker");
-  if (graceful && !stopped_) {
-    int64_t calls = -1;
-    for (int64_t round = 0;; ++round) {
-      const int64_t now = count_calls(round, timeout);
-      if (now == calls) break;
-      calls = now;
-    }
-    report_leaks();
-    leave();
+}
+
+void Agent::shutdown(bool graceful, milliseconds timeout) {
+  check_may_end();
+  try {
+    if (graceful && !stopped_) part({timeout, distributed::detail::deadline_after(timeout)});
+  } catch (const DistributedError&) {
+    stop(kStopPatience);
+    throw;
   }
-  stop();
+  stop(graceful ? kStopPatience : std::max(timeout, kStopPatience));
+}
+
+/// Returns when nobody has anything to do any more.
+void Agent::part(const Limit& limit) {
+  int64_t calls = -1;
+  for (int64_t round = 0;; ++round) {
+    const int64_t now = count_calls(round, limit);
+    if (now == calls) break;
+    calls = now;
+  }
+  report_leaks();
+  leave();
 }
 
 /// Programs are to let go of their RRefs before.
@@ -203,11 +221,11 @@ void Agent::report_leaks() {
 }
 
 /// Waits until this worker has nothing to do; how many calls it has made until then.
-int64_t Agent::wait_until_quiet() {
+int64_t Agent::wait_until_quiet(const Limit& limit) {
   const auto quiet = [&] { return pending_.empty() && ending_ == 0; };
   while (true) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, quiet);
+    const bool in_time = changed_.wait_until(lock, limit.deadline, quiet) && !limit.over();
     const uint64_t calls = calls_;
     lock.unlock();
     const bool idle = pool_.idle();
@@ -215,6 +233,7 @@ int64_t Agent::wait_until_quiet() {
     // The last that the pool did may have been a call.
     if (idle && quiet() && calls_ == calls) return static_cast<int64_t>(calls);
     lock.unlock();
+    if (!in_time) fail_late(limit, self().name + " (" + what_is_to_do() + ")");
     if (!idle) std::this_thread::sleep_for(milliseconds(1));
   }
 }
@@ -222,30 +241,56 @@ int64_t Agent::wait_until_quiet() {
 /// The calls that all workers made until each had nothing to do. A function that runs belongs to
 /// the call of a worker that is not quiet; so when nobody called anything from one round to the
 /// next, nobody ever will.
-int64_t Agent::count_calls(int64_t round, milliseconds timeout) {
+int64_t Agent::count_calls(int64_t round, const Limit& limit) {
   const std::string prefix = "quiet/" + std::to_string(round) + "/";
-  store_->add(prefix + "calls", wait_until_quiet());
-  wait_for_keys(prefix, timeout);
+  store_->add(prefix + "calls", wait_until_quiet(limit));
+  wait_for_keys(prefix, limit);
   return store_->add(prefix + "calls", 0);
 }
 
-/// All workers are here.
-void Agent::wait_for_keys(const std::string& prefix, milliseconds timeout) {
+/// What keeps this worker from being quiet, for an error.
+std::string Agent::what_is_to_do() {
+  const size_t running = pool_.running();
+  std::string out = std::to_string(running) + (running == 1 ? " function runs" : " functions run");
+  std::lock_guard lock(mutex_);
+  if (pending_.empty()) return out;
+  return out + "; waits for " + std::to_string(pending_.size()) + " calls, the first " +
+         pending_.begin()->second->place;
+}
+
+void Agent::fail_late(const Limit& limit, const std::string& workers) {
+  taeda::detail::fail<DistributedError>("rpc::shutdown: these workers are not done within " +
+                                        std::to_string(limit.timeout.count()) + " ms: " + workers);
+}
+
+/// All workers are here. In turns, between which those that are not are asked whether they live.
+void Agent::wait_for_keys(const std::string& prefix, const Limit& limit) {
   store_->set(prefix + std::to_string(rank_), "");
   std::vector<std::string> keys;
   for (int64_t rank = 0; rank < world_size_; ++rank) keys.push_back(prefix + std::to_string(rank));
-  try {
-    store_->wait(keys, timeout);
-  } catch (const DistributedError& e) {
-    std::string missing;
-    for (const WorkerInfo& worker : workers_)
-      if (!store_->check({prefix + std::to_string(worker.id)}))
-        missing += (missing.empty() ? "" : ", ") + worker.name;
-    stop();
-    taeda::detail::fail<DistributedError>("rpc::shutdown: these workers are not done within " +
-                                          std::to_string(timeout.count()) + " ms: " + missing +
-                                          " (" + e.message() + ")");
+  while (true) {
+    const auto left =
+        std::chrono::duration_cast<milliseconds>(limit.deadline - Clock::now()) + milliseconds(1);
+    try {
+      return store_->wait(keys, std::clamp(left, milliseconds(0), kTurn));
+    } catch (const DistributedError& e) {
+      std::vector<WorkerInfo> missing;
+      for (const WorkerInfo& worker : workers_)
+        if (!store_->check({prefix + std::to_string(worker.id)})) missing.push_back(worker);
+      std::string names;
+      for (const WorkerInfo& worker : missing) names += (names.empty() ? "" : ", ") + worker.name;
+      if (limit.over()) fail_late(limit, names + " (" + e.message() + ")");
+      for (const WorkerInfo& worker : missing) check_reachable(worker, prefix);
+    }
   }
+}
+
+/// Throws DistributedError if a worker is gone without having done what `prefix` is about.
+void Agent::check_reachable(const WorkerInfo& worker, const std::string& prefix) {
+  if (worker.id == rank_) return;
+  const std::string why = transport_->loss_of(worker.id);
+  if (why.empty() || store_->check({prefix + std::to_string(worker.id)})) return;
+  taeda::detail::fail<DistributedError>("rpc::shutdown: " + why);
 }
 
 /// The first worker may serve the store, so it waits until the others need it no more.
@@ -253,7 +298,7 @@ void Agent::leave() {
   const std::string prefix = "left/";
   try {
     if (rank_ == 0 && world_size_ > 1)
-      wait_for_keys(prefix, kLeaveTimeout);
+      wait_for_keys(prefix, {kLeaveTimeout, Clock::now() + kLeaveTimeout});
     else
       store_->set(prefix + std::to_string(rank_), "");
   } catch (const DistributedError&) {  // they are quiet: nothing is lost

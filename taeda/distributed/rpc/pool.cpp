@@ -1,6 +1,10 @@
 #include "taeda/distributed/rpc/pool.h"
 
+#include <system_error>
 #include <utility>
+
+#include "taeda/base/error.h"
+#include "taeda/distributed/store/values.h"
 
 namespace taeda::inline v0_2::distributed::rpc {
 
@@ -22,22 +26,38 @@ void Pool::submit(Task task) {
 /// With the lock held.
 void Pool::start_if_needed() {
   if (tasks_.empty() || !may_run()) return;
-  if (idle_ < tasks_.size() && threads_.size() < kMostThreads)
-    threads_.emplace_back([this] { work(); });
+  if (idle_ < tasks_.size() && threads_.size() < kMostThreads) try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // those that there are take it in turn
+      if (threads_.empty()) {
+        tasks_.pop_back();
+        throw DistributedError("rpc: the system has no thread for what a worker is to do");
+      }
+    }
   changed_.notify_one();
 }
 
-void Pool::stop() {
+void Pool::stop() { stop(std::chrono::milliseconds::max()); }
+
+bool Pool::stop(std::chrono::milliseconds patience) {
   std::vector<std::thread> threads;
   std::deque<Task> dropped;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     stopped_ = true;
     dropped.swap(tasks_);
+    changed_.notify_all();
+    const auto deadline = distributed::detail::deadline_after(patience);
+    if (!changed_.wait_until(lock, deadline, [&] { return running_ == 0; })) return false;
     threads.swap(threads_);
   }
-  changed_.notify_all();
   for (std::thread& t : threads) t.join();
+  return true;
+}
+
+size_t Pool::running() const {
+  std::lock_guard lock(mutex_);
+  return running_;
 }
 
 bool Pool::runs_here() const { return this_threads_pool == this; }
@@ -63,7 +83,10 @@ void Pool::work() {
     task = nullptr;
     lock.lock();
     --running_;
-    start_if_needed();
+    if (stopped_)
+      changed_.notify_all();
+    else
+      start_if_needed();
   }
 }
 

@@ -1,6 +1,7 @@
 // The threads that functions called by other workers run on.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -23,10 +24,15 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Tasks must not throw. After stop() it is dropped.
+  /// Tasks must not throw. After stop() it is dropped. Throws DistributedError where there is no
+  /// thread for it and the system has none.
   void submit(Task task);
   /// Lets running tasks end, drops those that have not begun.
   void stop();
+  /// The same; false if some have not ended after `patience`. The pool must not go before they do.
+  bool stop(std::chrono::milliseconds patience);
+  /// How many tasks run.
+  size_t running() const;
   /// Whether the calling thread is one of its own.
   bool runs_here() const;
   /// Whether no task runs or waits.

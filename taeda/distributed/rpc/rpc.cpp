@@ -68,6 +68,7 @@ void init_rpc(const std::string& name, int64_t rank, int64_t world_size,
 
 void shutdown(bool graceful, std::chrono::milliseconds timeout) {
   const auto agent = Agent::current();
+  agent->check_may_end();
   Agent::set_current(nullptr);
   agent->shutdown(graceful, timeout);
 }

@@ -36,6 +36,10 @@ class Transport {
   virtual void meet(int64_t id, const std::string& name, const std::string& address) = 0;
   /// Does not wait. A worker that is gone is an error at once, one that says nothing is none.
   virtual void call(int64_t to, Packet request, Done done) = 0;
+  /// Why a worker cannot be reached any more; empty if it can, or as long as that is not known.
+  /// Does not wait: asked from time to time, it connects where nothing is connected, and says what
+  /// came of it.
+  virtual std::string loss_of(int64_t) { return {}; }
   /// Ends all connections; calls under way fail. When it returns nothing is called any more.
   virtual void stop() = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "taeda/distributed/rpc/rref.h"
 #include "taeda/ops/create.h"
@@ -33,6 +34,9 @@ int serve_until_told() {
   return 0;
 }
 const Role serves("rpc worker", serve_until_told);
+
+void end_yourself() { shutdown(); }
+TAEDA_RPC_FUNCTION(end_yourself);
 
 class RpcProcesses : public testing::Test {
  protected:
@@ -76,6 +80,29 @@ TEST_F(RpcProcesses, ACallToOneThatIsKilledNamesIt) {
       << "not the timeout";
   EXPECT_THAT(error_of([] { shutdown(true, std::chrono::milliseconds(100)); }),
               HasSubstr("these workers are not done within 100 ms: child"));
+}
+
+TEST_F(RpcProcesses, ThePartingFromOneThatIsKilledEndsSoon) {
+  EXPECT_EQ(rpc_sync("child", who), "child");
+  child_->signal(SIGKILL);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(error_of([] { shutdown(true, std::chrono::minutes(5)); }),
+              HasSubstr("rpc::shutdown: the connection to worker child is gone"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+TEST_F(RpcProcesses, AFunctionCannotEndItsOwnWorker) {
+  EXPECT_THAT(error_of([] { rpc_sync("child", end_yourself); }),
+              HasSubstr("a function that another worker called cannot end its own worker"));
+  EXPECT_EQ(rpc_sync("child", who), "child") << "it goes on";
+}
+
+TEST_F(RpcProcesses, AFirstCallWaitsForOneThatStandsStill) {
+  child_->signal(SIGSTOP);
+  const auto call = rpc_async("child", who, {}, 60);
+  std::this_thread::sleep_for(std::chrono::seconds(4));  // longer than a try to connect took
+  child_->signal(SIGCONT);
+  EXPECT_EQ(call.wait(), "child");
 }
 
 TEST_F(RpcProcesses, ACallToOneThatStandsStillEndsInTime) {

@@ -72,5 +72,36 @@ TEST(Shutdown, EndsTheWaitForAValue) {
   for (const auto& agent : agents) EXPECT_TRUE(agent.expired());  // nothing keeps them in a circle
 }
 
+std::promise<void> entered, may_end;
+
+/// Ends when the test says so.
+void wait_for_the_test() {
+  entered.set_value();
+  may_end.get_future().wait();
+}
+TAEDA_RPC_FUNCTION(wait_for_the_test);
+
+TEST(Shutdown, DoesNotWaitLongerThanItsTimeoutForAFunctionThatRuns) {
+  const std::shared_future<void> begun = entered.get_future();
+  std::string errors[2];
+  Future<void> call;
+  try {
+    run_workers(Net::Memory, 2, [&](int64_t rank) {
+      if (rank == 0) call = rpc_async("worker1", wait_for_the_test, {}, 0);
+      begun.wait();
+      const auto agent = Agent::current();
+      errors[rank] = error_of([&] { agent->shutdown(true, std::chrono::milliseconds(300)); });
+    });
+  } catch (const Error&) {  // the workers cannot part once more
+  }
+  may_end.set_value();
+  EXPECT_THAT(errors[0], HasSubstr("these workers are not done within 300 ms: worker0 (0 functions "
+                                   "run; waits for 1 calls, the first On WorkerInfo(id=1, "
+                                   "name=worker1), in function 'wait_for_the_test'"));
+  EXPECT_THAT(errors[1], HasSubstr("these workers are not done within 300 ms: worker1 (1 function "
+                                   "runs)"));
+  EXPECT_THAT(error_of([&] { call.wait(); }), HasSubstr("this worker was shut down"));
+}
+
 }  // namespace
 }  // namespace taeda::distributed::rpc

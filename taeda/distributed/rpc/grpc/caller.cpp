@@ -57,6 +57,16 @@ bool Caller::call(Packet& request, Done& done) {
   return true;
 }
 
+bool Caller::has_ended() {
+  std::lock_guard lock(calls_mutex_);
+  return done_;
+}
+
+std::string Caller::why_ended() {
+  std::lock_guard lock(calls_mutex_);
+  return why_;
+}
+
 grpc::Status Caller::receive_greeting(const std::string& text, std::optional<std::string>* answer,
                                       bool* over) {
   if (!std::exchange(proved_, true)) {
@@ -93,17 +103,17 @@ void Caller::let_go(const Status& why) {
 void Caller::OnDone(const Status& status) {
   std::shared_ptr<Caller> last = std::move(self_);
   std::map<uint64_t, Done> left;
-  std::string why;
+  std::string error;
   {
     std::lock_guard lock(calls_mutex_);
+    const bool refused = own_reason_ || (status.error_code() != StatusCode::UNAVAILABLE &&
+                                         status.error_code() != StatusCode::CANCELLED);
+    error = "the connection to worker " + name_ + (refused ? " ended: " : " is gone: ") +
+            (own_reason_ ? own_reason_->error_message() : status.error_message());
     done_ = true;
+    why_ = error;
     left.swap(calls_);
-    why = own_reason_ ? own_reason_->error_message() : status.error_message();
   }
-  const bool refused = own_reason_ || (status.error_code() != StatusCode::UNAVAILABLE &&
-                                       status.error_code() != StatusCode::CANCELLED);
-  const std::string error =
-      "the connection to worker " + name_ + (refused ? " ended: " : " is gone: ") + why;
   for (const auto& [number, done] : left) done({}, error);
   const std::shared_ptr<OpenStreams> streams = streams_;
   last.reset();

@@ -52,6 +52,9 @@ class Caller final : public Duplex<grpc::ClientBidiReactor<grpc::ByteBuffer, grp
   /// Sends a request; `done` is called when it was answered or the stream has ended. False, without
   /// having taken anything, if it has already.
   bool call(Packet& request, Done& done);
+  /// Whether the stream has ended, and why.
+  bool has_ended();
+  std::string why_ended();
   void close() { end({grpc::StatusCode::CANCELLED, "this worker was shut down"}); }
 
   void OnDone(const grpc::Status& status) override;
@@ -76,6 +79,7 @@ class Caller final : public Duplex<grpc::ClientBidiReactor<grpc::ByteBuffer, grp
   std::map<uint64_t, Done> calls_;
   uint64_t last_number_ = 0;
   bool done_ = false;
+  std::string why_;  ///< when it is done
 };
 
 }  // namespace taeda::inline v0_2::distributed::grpc_rpc

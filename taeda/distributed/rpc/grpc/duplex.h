@@ -38,6 +38,12 @@ class Duplex : public Reactor {
     return true;
   }
 
+  /// Whether the greetings are over.
+  bool is_open() {
+    std::lock_guard lock(mutex_);
+    return open_;
+  }
+
   void OnReadDone(bool ok) override {
     if (!ok) return end({grpc::StatusCode::UNAVAILABLE, "the connection was closed"});
     if (const grpc::Status status = read(); !status.ok()) return end(status);

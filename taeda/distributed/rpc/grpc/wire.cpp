@@ -45,25 +45,22 @@ Wire::Wire(Options options) : options_(std::move(options)) {
 }
 
 void Wire::listen() {
-  const char* const variable = std::getenv("TAEDA_DISTRIBUTED_INTERFACE");
-  const std::string interface_name = !options_.interface_name.empty() ? options_.interface_name
-                                     : variable                       ? variable
-                                                                      : "";
-  const std::string address = listen_address("localhost", interface_name);
-  TAEDA_CHECK_AS(DistributedError, address != "0.0.0.0" && address != "::",
-                 "rpc::init_rpc: the others need an address to connect to, but '", interface_name,
-                 "' is all interfaces; name one");
+  const std::string address = own_address(options_.interface_name);
+  TAEDA_CHECK_AS(
+      DistributedError, address != "0.0.0.0" && address != "::",
+      "rpc::init_rpc: the others need an address to connect to, but '",
+      options_.interface_name.empty() ? "TAEDA_DISTRIBUTED_INTERFACE" : options_.interface_name,
+      "' is all interfaces; name one");
   check_reach(address, options_.security, "rpc::init_rpc: listening on");
-  office_->gate = std::make_shared<grpc_link::Gate>("rpc::init_rpc", address, 0,
-                                                    options_.security.has_tls());
+  office_->gate =
+      std::make_shared<grpc_link::Gate>("rpc::init_rpc", address, 0, options_.security.has_tls());
   grpc::ServerBuilder builder;
   grpc_link::limit_strangers(builder, kMostFrameBytes);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMostHttpFrame);
   office_->gate->lead_to(builder, grpc_link::server_credentials(options_.security));
   builder.RegisterCallbackGenericService(this);
   server_ = builder.BuildAndStart();
-  grpc_link::check_listening("rpc::init_rpc", address, 0,
-                             server_ ? "" : "gRPC gives no reason");
+  grpc_link::check_listening("rpc::init_rpc", address, 0, server_ ? "" : "gRPC gives no reason");
   address_ = endpoint(address, office_->gate->port());
   office_->gate->open();
 }
@@ -73,14 +70,35 @@ Wire::~Wire() { stop(); }
 void Wire::meet(int64_t id, const std::string& name, const std::string& address) {
   const std::string host = host_of(address);
   check_reach(host, options_.security, "rpc::init_rpc: connecting to");
-  grpc::ChannelArguments arguments =
-      grpc_link::channel_arguments(host, options_.security.has_tls(), kMostFrameBytes);
+  // A worker that stands still for a while is as good as one that answers late: calls have
+  // timeouts.
+  grpc::ChannelArguments arguments = grpc_link::channel_arguments(
+      host, options_.security.has_tls(), kMostFrameBytes, grpc_link::kMostSilence);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMostHttpFrame);
   std::lock_guard lock(mutex_);
   peers_[id] = {name,
                 grpc::CreateCustomChannel(address, grpc_link::client_credentials(options_.security),
                                           arguments),
                 nullptr};
+}
+
+/// A connection that was lost says little; that the next one cannot be made says that nobody is
+/// there.
+std::string Wire::loss_of(int64_t id) {
+  std::shared_ptr<Caller> ended;
+  {
+    std::lock_guard lock(mutex_);
+    if (stopped_) return {};
+    Peer& peer = peers_.at(id);
+    if (peer.caller && !peer.caller->has_ended()) {
+      if (peer.caller->is_open()) peer.lost = false;
+      return {};
+    }
+    if (peer.caller && std::exchange(peer.lost, true)) return peer.caller->why_ended();
+    ended = peer.caller;
+  }
+  caller_for(id, ended);
+  return {};
 }
 
 void Wire::call(int64_t to, Packet request, Done done) {

@@ -26,6 +26,7 @@ class Wire final : public rpc::Transport, private grpc::CallbackGenericService {
   std::string address() const override { return address_; }
   void meet(int64_t id, const std::string& name, const std::string& address) override;
   void call(int64_t to, Packet request, Done done) override;
+  std::string loss_of(int64_t id) override;
   void stop() override;
 
  private:
@@ -33,6 +34,7 @@ class Wire final : public rpc::Transport, private grpc::CallbackGenericService {
     std::string name;
     std::shared_ptr<grpc::Channel> channel;
     std::shared_ptr<Caller> caller;
+    bool lost = false;  ///< the last connection has ended
   };
 
   grpc::ServerGenericBidiReactor* CreateReactor(
