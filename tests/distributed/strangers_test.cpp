@@ -183,7 +183,8 @@ TEST_F(Strangers, TooLongMessagesAreRefused) {
 
   Stranger flooder(store_.port());
   flooder.write(std::string(kMostFrameBytes + 1, 'x'));
-  EXPECT_EQ(flooder.end().error_code(), StatusCode::UNAVAILABLE) << "its connection was ended";
+  EXPECT_THAT(flooder.end().error_code(),
+              testing::AnyOf(StatusCode::RESOURCE_EXHAUSTED, StatusCode::UNAVAILABLE));
 
   Stranger member(store_.port());
   FrameCodes codes(member.join(hello_of("tests")), FrameCodes::From::kClient);

@@ -11,8 +11,8 @@
 #include "taeda/distributed/engine.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
-#include "tests/variable.h"
 #include "tests/error_of.h"
+#include "tests/variable.h"
 
 namespace taeda::distributed {
 namespace {
@@ -276,7 +276,7 @@ TEST_F(TcpStores, WhoDoesNotKnowTheSecretIsRefused) {
   EXPECT_EQ(refusal("localhost", client(store, {.secret = "what others might guess"})),
             name(store.port()) +
                 ": the server refused this process: this process does not know "
-                "the job's secret");
+                "the job's secret. Another job may serve that port, with a secret of its own");
   EXPECT_EQ(refusal("localhost", client(store)),
             name(store.port()) +
                 ": the server asks for the job's secret, and this process was "

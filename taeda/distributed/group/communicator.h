@@ -39,8 +39,8 @@ struct Queued {
 
 /// One operation, as the engine needs to know it.
 struct Call {
-  /// Ranks that call the same thing have the same number, others have not, but for one case in 2^64:
-  /// an engine must not let calls with different numbers exchange anything.
+  /// Ranks that call the same thing have the same number, others have not (but for one case in
+  /// 2^64): an engine must not let calls with different numbers exchange anything.
   uint64_t id = 0;
   Clock::time_point deadline;
   /// For memory of a device that the engine serves; null for the host's.

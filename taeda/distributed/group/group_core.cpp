@@ -23,7 +23,6 @@ using std::chrono::milliseconds;
 constexpr size_t kReported = 64;                    ///< operations in a report
 constexpr auto kIdleInterval = milliseconds(2000);  ///< in which idle ranks look for an inquiry
 constexpr auto kWarnAfter = std::chrono::seconds(10);
-constexpr auto kLeavePatience = std::chrono::seconds(5);
 constexpr int kSilentTurns = 20;  ///< check intervals after which a rank that says nothing is gone
 // With a lane's key: its streams' ends, and what callbacks of its operations call.
 constexpr Lanes::Key kCompletion = Lanes::Key{1} << 61, kFollowers = Lanes::Key{1} << 60;
@@ -377,17 +376,6 @@ void GroupCore::wait_until_heard() {
   });
 }
 
-/// Counts this rank under `key` and waits until all have come, at most so long or until `enough`.
-void GroupCore::meet_at(const std::string& key, milliseconds patience,
-                        const std::function<bool()>& enough) {
-  const auto until = Clock::now() + patience;
-  Backoff turns = Backoff::for_store();
-  store_->add(key, 1);
-  while (store_->add(key, 0) < members_.size() && Clock::now() < until && !enough()) {
-    turns.sleep();
-  }
-}
-
 /// Whoever waits, here or at another rank, gets this error.
 void GroupCore::fail(const std::string& text) {
   bool tell;  // the program may not ask, and what is queued has no result
@@ -402,48 +390,6 @@ void GroupCore::fail(const std::string& text) {
   if (tell)
     std::cerr << "taeda: rank " + std::to_string(world_rank()) + " of group '" + members_.name +
                      "': " + text + "\n";
-}
-
-/// What a stream has still to do would not be done any more.
-void GroupCore::wait_until_queued_is_done() {
-  std::unique_lock lock(mutex_);
-  if (leaving_ || streams_.empty()) return;
-  idle_.wait_for(lock, timeout_, [&] { return pending_.empty() || !failure_.empty(); });
-}
-
-void GroupCore::leave() {
-  process_.check("destroy_process_group", "the process group '" + members_.name + "'");
-  wait_until_queued_is_done();
-  bool at_peace;
-  {
-    std::lock_guard lock(mutex_);
-    if (leaving_) return;
-    leaving_ = true;
-    at_peace = failure_.empty() && pending_.empty();
-  }
-  if (at_peace)
-    within(kLeavePatience, [self = shared_from_this()] {
-      self->part();
-      return true;
-    });
-  communicator_->abort();
-  std::unique_lock lock(mutex_);
-  idle_.wait(lock, [&] { return pending_.empty(); });
-}
-
-/// Waits until the others leave, too, and takes away what is in the store. Who asks there how many
-/// have left must find it, so those keys are the last one's.
-void GroupCore::part() {
-  const char* const left = "left";
-  const char* const done = "done";
-  publish(true);
-  meet_at(left, kLeavePatience, [&] { return shared_failure().has_value(); });
-  const bool all = store_->add(left, 0) >= members_.size();
-  if (!all) return;
-  store_->clear({left, done});
-  if (store_->add(done, 1) < members_.size()) return;
-  store_->delete_key(left);
-  store_->delete_key(done);
 }
 
 /// A copy: the watchdog must not be the last to let go of a program's tensors or errors.

@@ -14,6 +14,9 @@
 
 namespace taeda::inline v0_2::distributed {
 
+/// How long who leaves a group waits for the others.
+inline constexpr std::chrono::seconds kLeavePatience(5);
+
 /// Who is in a group.
 struct Membership {
   std::string name;

@@ -45,7 +45,7 @@ uint64_t bytes_received(int socket) {
   tcp_info info = {};
   socklen_t size = sizeof info;
   return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_bytes_received
-                                                                       : 0;
+                                                                        : 0;
 }
 
 /// "ipv6:%5B::1%5D:29500", as gRPC writes it, without what not everybody writes like this.
@@ -53,9 +53,12 @@ std::string plain(const std::string& peer) {
   std::string out;
   for (size_t i = peer.starts_with("ipv") ? 5 : 0; i < peer.size(); ++i) {
     char c = peer[i];
-    if (c == '%' && peer.compare(i, 3, "%5B") == 0) c = '[', i += 2;
-    else if (c == '%' && peer.compare(i, 3, "%5D") == 0) c = ']', i += 2;
-    else if (c == '%' && peer.compare(i, 3, "%25") == 0) i += 2;
+    if (c == '%' && peer.compare(i, 3, "%5B") == 0)
+      c = '[', i += 2;
+    else if (c == '%' && peer.compare(i, 3, "%5D") == 0)
+      c = ']', i += 2;
+    else if (c == '%' && peer.compare(i, 3, "%25") == 0)
+      i += 2;
     if (c != '[' && c != ']') out += c;
   }
   return out;
@@ -267,7 +270,8 @@ void Gate::forget(uint64_t number) {
   const Guest& guest = it->second;
   watch(events_, EPOLL_CTL_DEL, guest.socket, number, 0);  // gRPC has it still
   ::close(guest.socket);
-  if (const auto known = inside_.find(guest.peer); known != inside_.end() && known->second == number)
+  if (const auto known = inside_.find(guest.peer);
+      known != inside_.end() && known->second == number)
     inside_.erase(known);
   guests_.erase(it);
 }

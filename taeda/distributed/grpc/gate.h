@@ -75,7 +75,7 @@ class Gate {
   int listener_ = -1, events_ = -1, wake_ = -1;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::mutex mutex_;
-  std::map<uint64_t, Guest> guests_;  ///< by the order in which they came, which is that of their ends
+  std::map<uint64_t, Guest> guests_;        ///< in the order in which they came, and are to end
   std::map<std::string, uint64_t> inside_;  ///< those that gRPC has, by peer
   uint64_t last_ = 0;
   bool closed_ = false;

@@ -8,6 +8,7 @@
 #include "taeda/ops/create.h"
 #include "taeda/ops/sparse.h"
 #include "tests/distributed/group/ranks.h"
+#include "tests/distributed/process.h"
 #include "tests/error_of.h"
 
 namespace taeda {
@@ -69,10 +70,10 @@ TEST(Joining, ARankThatHasComeAndSaysNothingIsNamed) {
   const auto store = std::make_shared<HashStore>();
   store->set("group/world/size", "2");
   store->add("group/world/member/1", 1);
-  EXPECT_THAT(error_of([&] { ProcessGroup::create("gloo", store, 0, 2, {milliseconds(300)}); }),
-              AllOf(HasSubstr("rank 1 has come, but did not say within "),
-                    HasSubstr(" ms where it is to be reached"),
-                    HasSubstr("it has died, or stands still")));
+  EXPECT_THAT(
+      error_of([&] { ProcessGroup::create("gloo", store, 0, 2, {milliseconds(300)}); }),
+      AllOf(HasSubstr("rank 1 has come, but did not say within "),
+            HasSubstr(" ms where it is to be reached"), HasSubstr("it has died, or stands still")));
 }
 
 TEST(Joining, AGroupLeavesItsStoreAsItFoundIt) {
@@ -95,6 +96,25 @@ TEST(Joining, AGroupLeavesItsStoreAsItFoundIt) {
   for (std::thread& t : threads) t.join();
   EXPECT_LE(most, 6) << "two rounds of three keys";
   EXPECT_EQ(store->num_keys(), 1);
+}
+
+int join_alone() {
+  std::printf("%s\n", error_of([] {
+                        ProcessGroup::create("gloo", std::make_shared<HashStore>(), 0, 1);
+                      }).c_str());
+  return 0;
+}
+const Role joins_alone("join_alone", join_alone);
+
+TEST(Joining, AnIntervalThatIsNoNumberIsAnError) {
+  for (const char* text : {"abc", "-5", "1s"}) {
+    Process process("join_alone", {{"TAEDA_DISTRIBUTED_CHECK_MS", text}});
+    EXPECT_EQ(process.line(),
+              "environment variable TAEDA_DISTRIBUTED_CHECK_MS expected a number of milliseconds "
+              "from 1 to 3600000, but it is '" +
+                  std::string(text) + "'");
+    EXPECT_EQ(process.wait(), 0);
+  }
 }
 
 TEST(Joining, PortZeroIsNoMeetingPlace) {

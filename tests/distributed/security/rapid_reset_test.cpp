@@ -76,10 +76,11 @@ class Resetter {
     if (stream_ > 1) return "\x83\x86\xc1\xc0\xbf\xbe";
     std::string out = "\x83\x86";  // POST, http
     const std::vector<std::pair<std::string, std::string>> fields = {
-        {":path", path_}, {":authority", "x"}, {"te", "trailers"}, {"content-type",
-                                                                    "application/grpc"}};
-    for (const auto& [name, value] : fields)
-      out += "\x40" + text(name) + text(value);
+        {":path", path_},
+        {":authority", "x"},
+        {"te", "trailers"},
+        {"content-type", "application/grpc"}};
+    for (const auto& [name, value] : fields) out += "\x40" + text(name) + text(value);
     return out;
   }
   static std::string text(const std::string& s) { return static_cast<char>(s.size()) + s; }

@@ -73,7 +73,7 @@ def shutdown(graceful=True, timeout=0):
 def _leave():
     # Threads that call Python must not outlive it.
     if _rpc.is_initialized():
-        _rpc.shutdown(False, 1.0)
+        _rpc.shutdown(False, 10.0)
 
 
 def get_worker_info(worker_name=None):

@@ -1,7 +1,7 @@
 // The MPI engine: every call is one of MPI's that return at once, and a wait with a deadline.
 //
 // MPI's collectives have no tags, so that ranks that call different things would exchange them:
-// each begins with the numbers of the ranks' calls, whose least and greatest are the same or nothing
+// each begins with the numbers of their calls, whose least and greatest are the same or nothing
 // else happens. A message has 31 bits of its number, and as many bytes as its receive.
 // MPI cannot be told to forget a transfer, so memory that it may still write to is its own: it is
 // copied, and stays for ever where a call fails.

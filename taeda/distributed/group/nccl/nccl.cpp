@@ -229,8 +229,8 @@ class NcclCommunicator final : public Communicator {
     if (aborted_) throw CommunicatorError("nccl: the communicator was aborted", -1);
   }
 
-  /// Queues what `f` calls, and the numbers of the ranks' calls beside it in the same launch. Without elements the
-  /// numbers alone are exchanged, so that ranks meet.
+  /// Queues what `f` calls, and the numbers of the ranks' calls beside it in the same launch.
+  /// Without elements the numbers alone are exchanged, so that ranks meet.
   template <class F>
   void collective(const Call& call, Passage& way, int64_t elements, F&& f) {
     const LinkPtr link = collectives_on(way.device());

@@ -17,6 +17,12 @@ namespace taeda::inline v0_2::distributed::grpc_store {
 
 namespace {
 
+/// Whether a stream ended because its connection did, or the server is about to.
+bool may_come_back(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+         status.error_code() == grpc::StatusCode::CANCELLED;
+}
+
 Request request_of(taeda_store::Operation operation, const std::string& key) {
   Request out;
   out.set_operation(operation);
@@ -86,7 +92,7 @@ Client::ConnectionPtr Client::greet(Clock::time_point deadline, std::string* rea
   }
   const grpc::Status status = out->status();
   const bool silent = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
-  if (status.error_code() == grpc::StatusCode::UNAVAILABLE)
+  if (may_come_back(status))
     *reason = status.error_message();
   else if (!silent)
     fail(": the server refused this process: " + status.error_message() +
@@ -205,8 +211,7 @@ Response Client::call(Request request, Timeout timeout) {
     const std::string server = ": the store's server at " + endpoint(host_, port_);
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
       fail(operation + server + " gave no answer within " + std::to_string(timeout.count()) + "ms");
-    if (status.error_code() != grpc::StatusCode::UNAVAILABLE)
-      fail(operation + server + " is gone: " + status.error_message());
+    if (!may_come_back(status)) fail(operation + server + " is gone: " + status.error_message());
     connection = renew(connection, operation, deadline);
   }
   if (!response->error().empty()) fail(response->error());

@@ -15,6 +15,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// Clients do not look for a server that has said so.
+grpc::Status closed() { return {grpc::StatusCode::ABORTED, "the master's store was closed"}; }
+
 }  // namespace
 
 Server::Server(const std::string& host, const TCPStoreOptions& options) {
@@ -56,15 +59,14 @@ Server::~Server() {
     sessions.swap(sessions_);
   }
   for (const auto& weak : sessions)
-    if (const auto session = weak.lock())
-      session->close({grpc::StatusCode::UNAVAILABLE, "the master's store was closed"}, true);
+    if (const auto session = weak.lock()) session->close(closed(), true);
   if (server_) server_->Shutdown(std::chrono::system_clock::now() + milliseconds(500));
 }
 
 grpc::ServerBidiReactor<Frame, Frame>* Server::Join(grpc::CallbackServerContext* context) {
   const std::shared_ptr<Session> session = Session::start(house_, context->peer());
   std::lock_guard lock(mutex_);
-  if (!open_) session->close({grpc::StatusCode::UNAVAILABLE, "the master's store was closed"});
+  if (!open_) session->close(closed());
   std::erase_if(sessions_, [](const std::weak_ptr<Session>& s) { return s.expired(); });
   sessions_.push_back(session);
   return session.get();
