@@ -56,6 +56,8 @@ void sweep_once(const fs::path& folder) {
 
 }  // namespace
 
+AtomicFile::AtomicFile(std::string path) : AtomicFile(std::move(path), AtLink::Follow) {}
+
 AtomicFile::AtomicFile(std::string path, AtLink at_link)
     : at_link_(at_link), path_(std::move(path)) {
   TAEDA_CHECK(fs::path(path_).has_filename(), "cannot write ", path_, ": not the name of a file");

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace taeda::inline v0_2::io {
 
@@ -19,7 +18,7 @@ namespace taeda::inline v0_2::io {
 /// cannot be written to, the disk is full, or `path` is a device or a pipe.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path) : AtomicFile(std::move(path), AtLink::Follow) {}
+  explicit AtomicFile(std::string path);
   /// With AtLink::Replace a symbolic link is replaced itself, and nothing passes on owner or
   /// permissions: for folders in which others may put something in the file's place.
   enum class AtLink : uint8_t { Follow, Replace };
