@@ -20,6 +20,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 
@@ -195,13 +196,16 @@ class Proofs {
   std::string all_;
 };
 
-/// The address where a process listens, and which machine it is on.
+/// The address where a process listens, and on whose network: which machine's, and there which of
+/// the networks that containers have.
 class Place {
  public:
   static Place own() {
     std::string machine;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), machine);
-    return Place(listening_address() + "\n" + machine);
+    std::error_code unknown;
+    const auto network = std::filesystem::read_symlink("/proc/thread-self/ns/net", unknown);
+    return Place(listening_address() + "\n" + machine + network.string());
   }
   explicit Place(const std::string& text)
       : address_(text.substr(0, text.find('\n'))), machine_(text.substr(address_.size())) {}
