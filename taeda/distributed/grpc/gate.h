@@ -1,7 +1,7 @@
 // Where a server's clients come in: listens, and hands connections to gRPC.
 //
 // Note [What a stranger may send]
-// gRPC reads all that a connection sends, and until 1.57 nothing bounds what a stream costs that is
+// gRPC reads all that a connection sends, and before 1.60 nothing bounds what a stream costs that is
 // begun and reset at once: the reading thread queues kilobytes for each and reads on, and nobody
 // counts it as a client before its turn comes. So the gate holds on to each connection (a second
 // descriptor) until its client has proved who it is, sees how many bytes have arrived
