@@ -1,13 +1,13 @@
 // Where a server's clients come in: listens, and hands connections to gRPC.
 //
 // Note [What a stranger may send]
-// gRPC reads all that a connection sends, and before 1.60 nothing bounds what a stream costs that is
-// begun and reset at once: the reading thread queues kilobytes for each and reads on, and nobody
+// gRPC reads all that a connection sends, and before 1.60 nothing bounds what a stream costs that
+// is begun and reset at once: the reading thread queues kilobytes for each and reads on, and nobody
 // counts it as a client before its turn comes. So the gate holds on to each connection (a second
-// descriptor) until its client has proved who it is, sees how many bytes have arrived
-// (the system counts them), and ends those that send more than a greeting is long, that begin one
-// stream after the other, or that take too long. What had arrived and was not read is lost with the
-// connection. A connection that has said nothing never gets to gRPC.
+// descriptor) until its client has proved who it is, sees how many bytes have arrived (the system
+// counts them), and ends those that send more than a greeting is long, that begin one stream after
+// the other, or that take too long. What had arrived and was not read is lost with the connection.
+// A connection that has said nothing never gets to gRPC.
 #pragma once
 
 #include <grpcpp/server_builder.h>

@@ -140,7 +140,7 @@ class Meeting final : public gloo::rendezvous::Store {
     for (const std::string& key : keys) try {
         store_->wait({"gloo/" + key}, until_.left());
       } catch (const DistributedError& e) {
-        if (Clock::now() < until_.deadline) throw;
+        if (until_.left() > milliseconds(20)) throw;  // the store has another reason
         throw DistributedError(
             "rank " + key.substr(key.rfind('/') + 1) + " has come, but did not say within " +
             std::to_string(timeout_.count()) +
