@@ -126,6 +126,22 @@ def test_a_step_that_fails_changes_nothing(name, what, after):
     assert _content(optimizer) != before
 
 
+@pytest.mark.parametrize("dtype", (torch.float64, torch.bfloat16))
+@pytest.mark.parametrize("name", ("Adafactor", "NAdam", "ASGD"))
+def test_steps_on_a_device_are_those_of_the_host(name, dtype):
+    made = []
+    for device in ("cpu", "sim"):
+        params = [torch.nn.Parameter(torch.linspace(-1, 1, 12).reshape(3, 4).to(device, dtype)),
+                  torch.nn.Parameter(torch.linspace(-1, 1, 5).to(device, dtype))]
+        optimizer = getattr(torch.optim, name)(params, lr=0.1, weight_decay=0.1)
+        for _ in range(4):
+            for p in params:
+                p.grad = (p.detach() * 3).cos()
+            optimizer.step()
+        made.append([p.detach().cpu().double() for p in params])
+    assert all(torch.allclose(a, b, rtol=1e-2 if dtype == torch.bfloat16 else 1e-12) for a, b in zip(*made))
+
+
 def _lion(p, g, s, t):
     p -= 0.1 * ((0.9 * s["exp_avg"] + (1 - 0.9) * g).sign() + 0.2 * p)
     s["exp_avg"] = 0.99 * s["exp_avg"] + (1 - 0.99) * g
