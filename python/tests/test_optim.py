@@ -3,6 +3,7 @@
 import copy
 import io
 import json
+import math
 import pathlib
 import pickle
 
@@ -82,8 +83,8 @@ def test_training_goes_on_from_a_state_dict(name):
     assert second.param_groups[0]["lr"] == 0.1
 
 
-RULES = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam", "Adamax", "Adadelta", "Rprop", "ASGD", "Adafactor",
-         "Muon"]
+RULES = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam", "Adamax", "Adadelta", "Rprop", "ASGD", "Lion",
+         "AdEMAMix", "Adafactor", "Muon"]
 
 
 def _content(optimizer):
@@ -123,6 +124,59 @@ def test_a_step_that_fails_changes_nothing(name, what, after):
     last.grad = None
     optimizer.step()
     assert _content(optimizer) != before
+
+
+@pytest.mark.parametrize("dtype", (torch.float64, torch.bfloat16))
+@pytest.mark.parametrize("name", ("Adafactor", "NAdam", "ASGD"))
+def test_steps_on_a_device_are_those_of_the_host(name, dtype):
+    made = []
+    for device in ("cpu", "sim"):
+        params = [torch.nn.Parameter(torch.linspace(-1, 1, 12).reshape(3, 4).to(device, dtype)),
+                  torch.nn.Parameter(torch.linspace(-1, 1, 5).to(device, dtype))]
+        optimizer = getattr(torch.optim, name)(params, lr=0.1, weight_decay=0.1)
+        for _ in range(4):
+            for p in params:
+                p.grad = (p.detach() * 3).cos()
+            optimizer.step()
+        made.append([p.detach().cpu().double() for p in params])
+    assert all(torch.allclose(a, b, rtol=1e-2 if dtype == torch.bfloat16 else 1e-12) for a, b in zip(*made))
+
+
+def _lion(p, g, s, t):
+    p -= 0.1 * ((0.9 * s["exp_avg"] + (1 - 0.9) * g).sign() + 0.2 * p)
+    s["exp_avg"] = 0.99 * s["exp_avg"] + (1 - 0.99) * g
+
+
+def _ademamix(p, g, s, t):
+    beta1, beta2, beta3 = math.log(0.8), 0.9, math.log(0.95)
+    share = t / 4
+    slow = math.exp(beta1 * beta3 / ((1 - share) * beta3 + share * beta1)) if share < 1 else 0.95
+    for name, beta, value in (("exp_avg_fast", 0.8, g), ("exp_avg_slow", slow, g), ("exp_avg_sq", beta2, g * g)):
+        s[name] = beta * s[name] + (1 - beta) * value
+    fast = s["exp_avg_fast"] / (1 - 0.8 ** t)
+    root = (s["exp_avg_sq"] / (1 - beta2 ** t)).sqrt() + 1e-8
+    p -= 0.1 * ((fast + 2 * min(1, t / 5) * s["exp_avg_slow"]) / root + 0.2 * p)
+
+
+@pytest.mark.parametrize("name,options,formula", (
+    ("Lion", {}, _lion),
+    ("AdEMAMix", {"betas": (0.8, 0.9, 0.95), "alpha": 2.0, "beta3_warmup": 4, "alpha_warmup": 5}, _ademamix)))
+def test_optimizers_that_pytorch_lacks_follow_their_papers(name, options, formula):
+    start = torch.linspace(-1, 1, 6, dtype=torch.float64)
+    param, expected = torch.nn.Parameter(start.clone()), start.clone()
+    optimizer, state = getattr(torch.optim, name)([param], lr=0.1, weight_decay=0.2, **options), {}
+    for t in range(1, 9):
+        grad = torch.cos(start * t)
+        param.grad = grad
+        optimizer.step()
+        if not state:
+            state = {key: torch.zeros(6, dtype=torch.float64) for key in optimizer.state[param] if key != "step"}
+        formula(expected, grad, state, t)
+        assert torch.allclose(param, expected, rtol=1e-12, atol=0)
+    saved = optimizer.state_dict()
+    assert list(saved["state"][0]) == ["step", *state] and saved["state"][0]["step"].item() == 8
+    with pytest.raises(ValueError, match="Invalid beta parameter at index 1: 1.5"):
+        getattr(torch.optim, name)([param], betas=(0.5, 1.5, 0.5))
 
 
 @pytest.mark.parametrize("name", RULES[:-2])

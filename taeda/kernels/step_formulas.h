@@ -15,7 +15,7 @@ namespace taeda::inline v0_2 {
 
 /// Which formula a step has, and its numbers. A plain value, copyable into a queue.
 struct StepValues {
-  static constexpr int kMost = 12;
+  static constexpr int kMost = 14;
   int formula = -1;
   double numbers[kMost] = {};
   bool operator==(const StepValues&) const = default;
@@ -127,6 +127,20 @@ struct LionFormula : Descent<V> {
   }
 };
 
+/// s: fast mean, slow mean, mean square. fast, slow: rates of the means.
+template <class V>
+struct AdEMAMixFormula : Descent<V> {
+  static constexpr int kStates = 3;
+  V beta1, fresh1, beta2, fresh2, beta3, fresh3, eps, root, fast, slow;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] = s[0] * beta1 + fresh1 * g;
+    s[1] = s[1] * beta3 + fresh3 * g;
+    s[2] = s[2] * beta2 + fresh2 * g * g;
+    p -= (fast * s[0] + slow * s[1]) / (math::sqrt(s[2]) / root + eps);
+  }
+};
+
 template <template <class> class... F>
 struct FormulaList {
   /// Calls `f.template operator()<F>()` for the formula of that number.
@@ -144,7 +158,7 @@ struct FormulaList {
 };
 /// All formulas: one more is a row here.
 using StepFormulas = FormulaList<AdamaxFormula, NAdamFormula, RAdamFormula, AdadeltaFormula,
-                                 RpropFormula, AsgdFormula, LionFormula>;
+                                 RpropFormula, AsgdFormula, LionFormula, AdEMAMixFormula>;
 
 /// The numbers of a formula as they are sent to a kernel.
 template <template <class> class F>

@@ -26,9 +26,9 @@ double epsilon(ScalarType dtype) {
   }
 }
 
-/// As a number on the tensor's device: nobody waits for it.
-Tensor root_mean_square(const Tensor& t) {
-  return norm(t).to(kDouble).div(std::sqrt(static_cast<double>(t.numel())));
+/// A number on a device, which nobody waits for, but at least `least`.
+Tensor at_least(const Tensor& number, double least) {
+  return (is_reduced_floating(number.dtype()) ? number.to(kFloat) : number).clamp_min(least);
 }
 
 /// Means of squares along a dimension, which stays.
@@ -75,8 +75,8 @@ constexpr RuleState kAdafactorStates[] = {
 void adafactor_update(const double* v, StepTensors& t) {
   const double least = v[kFEps1] == kOfDtype ? epsilon(t.param.dtype()) : v[kFEps1];
   const double weight = std::pow(t.step, v[kFBeta2Decay]);
-  const Tensor rate = root_mean_square(t.param).clamp_min_(v[kFEps2]).mul_(
-      std::min(v[kFLr], 1 / std::sqrt(t.step)));
+  const double root_numel = std::sqrt(static_cast<double>(t.param.numel()));
+  const Tensor size = norm(t.param);
   const Tensor grad = v[kFMaximize] != 0 ? t.grad.neg() : t.grad;
   if (v[kFDecay] != 0) t.param.mul_(1 - v[kFLr] * v[kFDecay]);
   Tensor square;
@@ -89,8 +89,17 @@ void adafactor_update(const double* v, StepTensors& t) {
     square = t.states[2].lerp_(grad * grad, weight).clone();
   }
   const Tensor change = square.clamp_min_(least * least).rsqrt_().mul_(grad);
-  const Tensor excess = root_mean_square(change).div_(v[kFD]).clamp_min_(1);
-  t.param.sub_(change.mul_(rate / excess));
+  const Tensor length = norm(change);
+  const double least_size = v[kFEps2] * root_numel, most_length = v[kFD] * root_numel;
+  const double pace = std::min(v[kFLr], 1 / std::sqrt(t.step)) * v[kFD];
+  if (t.param.device().is_cpu()) {  // where reading a number is free
+    const double scale =
+        std::max(least_size, size.item<double>()) / std::max(most_length, length.item<double>());
+    t.param.add_(change, -pace * scale);
+    return;
+  }
+  const Tensor scale = at_least(size, least_size).div(at_least(length, most_length));
+  t.param.addcmul_(change, scale.to(t.param.dtype()), -pace);
 }
 
 }  // namespace

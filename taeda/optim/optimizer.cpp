@@ -85,6 +85,7 @@ bool OptimizerOptions::is_named(std::string_view number) const {
   // Options that are several numbers, by the numbers' names.
   constexpr std::string_view kParts[][2] = {{"beta1", "betas"},
                                             {"beta2", "betas"},
+                                            {"beta3", "betas"},
                                             {"eps1", "eps"},
                                             {"eps2", "eps"},
                                             {"etaminus", "etas"},

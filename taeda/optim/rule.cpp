@@ -4,6 +4,7 @@
 #include <typeinfo>
 
 #include "taeda/base/error.h"
+#include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 
 namespace taeda::inline v0_2::optim {
@@ -29,6 +30,7 @@ const RuleRow kRules[] = {
     {&rprop_rule, &typeid(RpropOptions)},
     {&asgd_rule, &typeid(ASGDOptions)},
     {&lion_rule, &typeid(LionOptions)},
+    {&ademamix_rule, &typeid(AdEMAMixOptions)},
     {&adafactor_rule, &typeid(AdafactorOptions)},
     {&muon_rule, &typeid(MuonOptions)},
     {&sparse_adam_rule, &typeid(SparseAdamOptions)},

@@ -102,7 +102,7 @@ struct Rule {
 
 extern const Rule sgd_rule, adam_rule, adamw_rule, rmsprop_rule, adagrad_rule, adamax_rule,
     nadam_rule, radam_rule, adadelta_rule, rprop_rule, asgd_rule, lion_rule, adafactor_rule,
-    muon_rule, sparse_adam_rule;
+    muon_rule, sparse_adam_rule, ademamix_rule;
 
 /// All rules by their names; nullptr for another name.
 const Rule* find_rule(std::string_view name);

@@ -35,6 +35,11 @@ std::vector<TensorIndex> at_indices(const Tensor& indices) {
   return out;
 }
 
+/// Nothing where a parameter of these sizes has no such state.
+std::optional<DimVector> sizes_of(const RuleState& state, IntArrayRef param) {
+  return state.sizes ? state.sizes(param) : DimVector(param);
+}
+
 bool same_count(const StepCount& a, const StepCount& b) {
   return a.step == b.step && a.numbers[0] == b.numbers[0] && a.numbers[1] == b.numbers[1];
 }
@@ -54,8 +59,8 @@ void check_like(const char* op, const std::string& what, size_t group, size_t in
 std::optional<Tensor> first_state(const Rule& rule, const double* values, size_t k,
                                   const Tensor& param) {
   const RuleState& state = rule.states[k];
-  std::optional<DimVector> sizes = DimVector(param.sizes());
-  if (state.sizes && !(sizes = state.sizes(param.sizes()))) return std::nullopt;
+  const std::optional<DimVector> sizes = sizes_of(state, param.sizes());
+  if (!sizes) return std::nullopt;
   Tensor made = IntArrayRef(*sizes) == param.sizes()
                     ? empty_in_order(param, param.dtype())
                     : make_tensor(Layout::contiguous(*sizes), param.dtype(), param.device());
@@ -95,13 +100,13 @@ void RuleStep::compose(const double* values, Lent& l) {
   Tensor before[ParamRef::kMaxStates];
   for (size_t k = 0; k < rule_.states.size(); ++k) {
     if (!wants(values, k)) continue;
-    std::optional<Tensor> made = first_state(rule_, values, k, t.param);
-    if (!made) continue;
+    const std::optional<DimVector> sizes = sizes_of(rule_.states[k], l.param.sizes());
+    if (!sizes) continue;
     before[k] = l.states[k];
     if (before[k].defined())
       check_like(op_, taeda::detail::concat("state ", rule_.states[k].name), l.group, l.index,
-                 before[k], made->sizes(), l.param);
-    t.states[k] = before[k].defined() ? before[k].clone() : std::move(*made);
+                 before[k], *sizes, l.param);
+    t.states[k] = before[k].defined() ? before[k].clone() : *first_state(rule_, values, k, t.param);
   }
   rule_.update(values, t);
   results_.emplace_back(l.param, t.param);

@@ -2,6 +2,7 @@
 
 Run: python3 -B tests/golden/optim_curves.py > tests/optim/curves.inc
 """
+import math
 import textwrap
 
 import torch
@@ -72,6 +73,38 @@ class Lion(optim.Optimizer):
         return loss
 
 
+class AdEMAMix(optim.Optimizer):
+    """By the paper (Pagliardini et al. 2024, algorithm 1): PyTorch has none."""
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999, 0.9999), alpha=5.0, beta3_warmup=0, alpha_warmup=0, eps=1e-8,
+                 weight_decay=0.0):
+        super().__init__(params, dict(lr=lr, betas=betas, alpha=alpha, beta3_warmup=beta3_warmup, alpha_warmup=alpha_warmup,
+                                      eps=eps, weight_decay=weight_decay))
+
+    def step(self, closure):
+        loss = closure()
+        with torch.no_grad():
+            for group in self.param_groups:
+                b1, b2, b3 = group["betas"]
+                for p in group["params"]:
+                    s = self.state[p]
+                    t = s["t"] = s.get("t", 0) + 1
+                    m1, m2, v = (s.setdefault(n, torch.zeros_like(p)) for n in ("m1", "m2", "v"))
+                    alpha, slow = group["alpha"], b3
+                    if group["alpha_warmup"]:
+                        alpha = min(t * alpha / group["alpha_warmup"], alpha)
+                    if group["beta3_warmup"]:
+                        part = t / group["beta3_warmup"]
+                        slow = min(math.exp(math.log(b1) * math.log(b3) / (
+                            (1 - part) * math.log(b3) + part * math.log(b1))), b3) if part < 1 else b3
+                    m1.copy_(b1 * m1 + (1 - b1) * p.grad)
+                    m2.copy_(slow * m2 + (1 - slow) * p.grad)
+                    v.copy_(b2 * v + (1 - b2) * p.grad ** 2)
+                    root = (v / (1 - b2 ** t)).sqrt() + group["eps"]
+                    p.sub_(group["lr"] * ((m1 / (1 - b1 ** t) + alpha * m2) / root + group["weight_decay"] * p))
+        return loss
+
+
 CURVES = {
     "sgd": lambda p: optim.SGD(p, 0.1, momentum=0.9, nesterov=True),
     "adam": lambda p: optim.Adam(p, 0.05),
@@ -96,6 +129,8 @@ CURVES = {
     "adafactor_all": lambda p: optim.Adafactor(p, 0.2, beta2_decay=-0.5, eps=(1e-3, 0.2), d=1.5, weight_decay=0.1),
     "lion": lambda p: Lion(p, 0.02),
     "lion_decay": lambda p: Lion(p, 0.02, betas=(0.7, 0.9), weight_decay=0.3),
+    "ademamix": lambda p: AdEMAMix(p, 0.02),
+    "ademamix_all": lambda p: AdEMAMix(p, 0.02, (0.8, 0.9, 0.95), 2, 10, 15, 1e-6, 0.1),
     "lbfgs": lambda p: optim.LBFGS(p, max_iter=3),
     "lbfgs_history": lambda p: optim.LBFGS(p, 0.5, max_iter=4, history_size=2),
     "lbfgs_search": lambda p: optim.LBFGS(p, max_iter=3, line_search_fn="strong_wolfe"),

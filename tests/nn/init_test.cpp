@@ -62,7 +62,8 @@ TEST(Init, FunctionsDrawAsPyTorch) {
       },
       2e-6);
   expect_values("trunc_normal", [] { return init::trunc_normal_(empty({4, 5}), 0, 0.7, -1, 0.5); });
-  expect_values("trunc_normal_tail", [] { return init::trunc_normal_(empty({4, 5}), 1, 0.5, 2, 4); });
+  expect_values("trunc_normal_tail",
+                [] { return init::trunc_normal_(empty({4, 5}), 1, 0.5, 2, 4); });
   expect_values("dirac", [] { return init::dirac_(empty({4, 2, 3}), 2); });
   expect_values("eye", [] { return init::eye_(empty({2, 3})); });
 }

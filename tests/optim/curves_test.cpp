@@ -11,6 +11,7 @@
 #include "taeda/ops/matmul.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/unary.h"
+#include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/optim/golden.h"
@@ -105,12 +106,20 @@ TEST(Curves, OfRelativesOfAdam) {
                        RAdamOptions(0.05).weight_decay(0.1).decoupled_weight_decay(true));
 }
 
-TEST(Curves, OfAdafactorAndLion) {
+TEST(Curves, OfAdafactorLionAndAdEMAMix) {
   expect_losses<Adafactor>("adafactor", AdafactorOptions(0.1));
   expect_losses<Adafactor>(
       "adafactor_all",
       AdafactorOptions(0.2).beta2_decay(-0.5).eps({1e-3, 0.2}).d(1.5).weight_decay(0.1));
   expect_losses<Lion>("lion", LionOptions(0.02));
+  expect_losses<AdEMAMix>("ademamix", AdEMAMixOptions(0.02));
+  expect_losses<AdEMAMix>("ademamix_all", AdEMAMixOptions(0.02)
+                                              .betas({0.8, 0.9, 0.95})
+                                              .alpha(2)
+                                              .beta3_warmup(10)
+                                              .alpha_warmup(15)
+                                              .eps(1e-6)
+                                              .weight_decay(0.1));
   expect_losses<Lion>("lion_decay", LionOptions(0.02).betas({0.7, 0.9}).weight_decay(0.3));
 }
 

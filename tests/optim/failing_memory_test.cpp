@@ -14,6 +14,7 @@
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/shape.h"
 #include "taeda/ops/sparse.h"
+#include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -52,6 +53,7 @@ std::vector<Maker> makers() {
       with<ASGD>(ASGDOptions(0.1)),
       with<Adafactor>(AdafactorOptions(0.1)),
       with<Lion>(LionOptions(0.1)),
+      with<AdEMAMix>(AdEMAMixOptions(0.1)),
       with<Muon>(MuonOptions(0.1)),
       with<LBFGS>(LBFGSOptions(0.1).max_iter(3)),
       with<LBFGS>(LBFGSOptions(0.1).max_iter(2).line_search_fn("strong_wolfe")),

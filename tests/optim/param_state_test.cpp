@@ -12,6 +12,7 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/reduce.h"
+#include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/error_of.h"
@@ -160,6 +161,7 @@ TEST(ParamState, GoesOnFromAFile) {
   expect_goes_on<Adamax>(AdamaxOptions(0.1));
   expect_goes_on<ASGD>(ASGDOptions(0.01).t0(1));
   expect_goes_on<Lion>(LionOptions(0.05));
+  expect_goes_on<AdEMAMix>(AdEMAMixOptions(0.05).alpha_warmup(4).beta3_warmup(6));
   expect_goes_on<Muon>(MuonOptions(0.05).adjust_lr_fn(std::string("match_rms_adamw")));
   expect_goes_on<NAdam>(NAdamOptions(0.1));
   expect_goes_on<RAdam>(RAdamOptions(0.1));

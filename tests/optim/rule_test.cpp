@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "taeda/ops/create.h"
+#include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/optim/rule_step.h"
 #include "tests/error_of.h"
@@ -46,6 +47,7 @@ TEST(Rules, HaveTheFieldsOfTheirClasses) {
   expect_fields(RpropOptions());
   expect_fields(ASGDOptions());
   expect_fields(LionOptions());
+  expect_fields(AdEMAMixOptions());
   expect_fields(AdafactorOptions());
   expect_fields(MuonOptions());
   expect_fields(SparseAdamOptions());

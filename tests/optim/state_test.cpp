@@ -11,6 +11,7 @@
 #include "taeda/nn/modules/linear.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/random.h"
+#include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/error_of.h"
@@ -53,6 +54,8 @@ const std::vector<Kind>& kinds() {
       {"Rprop", "prev",
        [](const Params& p) { return std::make_unique<Rprop>(p, RpropOptions(0.1)); }},
       {"ASGD", "ax", [](const Params& p) { return std::make_unique<ASGD>(p, ASGDOptions(0.1)); }},
+      {"AdEMAMix", "exp_avg_fast",
+       [](const Params& p) { return std::make_unique<AdEMAMix>(p, AdEMAMixOptions(0.1)); }},
       {"Lion", "exp_avg",
        [](const Params& p) { return std::make_unique<Lion>(p, LionOptions(0.1)); }}};
   return all;

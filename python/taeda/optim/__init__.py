@@ -6,11 +6,11 @@ from .._utils import modules_of_classes as _modules_of_classes
 from . import functional, lr_scheduler, swa_utils
 from .lbfgs import LBFGS
 from .optimizer import Optimizer
-from .rules import (SGD, ASGD, Adadelta, Adafactor, Adagrad, Adam, Adamax, AdamW, Muon, NAdam, RAdam, RMSprop, Rprop,
-                    SparseAdam)
+from .rules import (SGD, ASGD, Adadelta, Adafactor, Adagrad, Adam, Adamax, AdamW, AdEMAMix, Lion, Muon, NAdam, RAdam,
+                    RMSprop, Rprop, SparseAdam)
 
-__all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
-           "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils"]
+__all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdEMAMix", "AdamW", "Adamax", "LBFGS", "Lion", "Muon", "NAdam",
+           "Optimizer", "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils"]
 
 _modules_of_classes(_sys.modules[__name__], {"sparse_adam": "SparseAdam", "_muon": "Muon", "_adafactor": "Adafactor", **{
     name.lower(): name for name in (

@@ -218,6 +218,27 @@ class ASGD(RuleOptimizer):
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
 
 
+class Lion(RuleOptimizer):
+    """Steps of one size: the sign of the gradient mixed with its momentum (Chen et al. 2023, arXiv:2302.06675)."""
+
+    _rule = "Lion"
+
+    def __init__(self, params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0, *, maximize=False):
+        super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize})
+
+
+class AdEMAMix(RuleOptimizer):
+    """AdamW with a second mean of gradients that forgets slowly (Pagliardini et al. 2024, arXiv:2409.03137)."""
+
+    _rule = "AdEMAMix"
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999, 0.9999), alpha=5.0, beta3_warmup=0, alpha_warmup=0, eps=1e-8,
+                 weight_decay=0, *, maximize=False):
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "alpha": alpha, "beta3_warmup": beta3_warmup, "alpha_warmup": alpha_warmup, "eps": eps,
+            "weight_decay": weight_decay, "maximize": maximize})
+
+
 class Adafactor(RuleOptimizer):
     """Mean squares of matrices as products of rows and columns (Shazeer and Stern 2018, arXiv:1804.04235)."""
 

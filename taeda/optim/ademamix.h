@@ -1,0 +1,59 @@
+// AdEMAMix.
+#pragma once
+
+#include <tuple>
+
+#include "taeda/optim/composed.h"
+
+namespace taeda::inline v0_2::optim {
+
+class AdEMAMixOptions : public OptimizerCloneableOptions<AdEMAMixOptions> {
+ public:
+  using Betas = std::tuple<double, double, double>;
+  TAEDA_LEARNING_RATE(AdEMAMixOptions, 1e-3)
+  void check() const override;
+  void visit(const NumberVisitor& f) override;
+  double* momentum_like() override { return &std::get<0>(betas_); }
+  /// What the fast mean of gradients, the mean of their squares and the slow mean keep in a step.
+  TAEDA_OPTION(Betas, betas) = {0.9, 0.999, 0.9999};
+  /// The weight of the slow mean.
+  TAEDA_OPTION(double, alpha) = 5;
+  /// In how many steps the third beta and the weight reach their values; 0: they have them at once.
+  TAEDA_OPTION(int64_t, beta3_warmup) = 0;
+  TAEDA_OPTION(int64_t, alpha_warmup) = 0;
+  TAEDA_OPTION(double, eps) = 1e-8;
+  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_OPTION(bool, maximize) = false;
+};
+
+/// What AdEMAMix keeps for a parameter.
+class AdEMAMixParamState final : public OptimizerCloneableParamState<AdEMAMixParamState> {
+ public:
+  static constexpr const char* kNames[] = {"exp_avg_fast", "exp_avg_slow", "exp_avg_sq"};
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
+  TAEDA_STATE_STEP()
+  TAEDA_STATE_TENSOR(0, exp_avg_fast)
+  TAEDA_STATE_TENSOR(1, exp_avg_slow)
+  TAEDA_STATE_TENSOR(2, exp_avg_sq)
+};
+
+/// AdamW with a second mean of gradients that forgets slowly (Pagliardini et al. 2024,
+/// arXiv:2409.03137, algorithm 1).
+class AdEMAMix : public ComposedOptimizer {
+ public:
+  AdEMAMix(std::vector<OptimizerParamGroup> groups, AdEMAMixOptions defaults = {})
+      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
+  AdEMAMix(std::vector<Tensor> params, AdEMAMixOptions defaults = {})
+      : AdEMAMix(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+                 std::move(defaults)) {}
+
+ private:
+  const char* kind() const override { return "AdEMAMix"; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::unique_ptr<OptimizerParamState>(new AdEMAMixParamState);
+  }
+  ArrayRef<const char*> state_names() const override { return AdEMAMixParamState::kNames; }
+  void update(const OptimizerOptions& options, Update& u) override;
+};
+
+}  // namespace taeda::optim
