@@ -27,8 +27,8 @@ using detail::check_like_input, detail::check_weight;
 using detail::RnnKept, detail::RnnResult, detail::RnnWeights;
 
 /// The names of operations, by mode.
-constexpr const char* kNames[] = {"rnn_relu", "rnn_tanh", "lstm", "gru"};
-const char* name_of(RnnMode mode) { return kNames[static_cast<int>(mode)]; }
+constexpr const char* kRnnNames[] = {"rnn_relu", "rnn_tanh", "lstm", "gru"};
+const char* name_of(RnnMode mode) { return kRnnNames[static_cast<int>(mode)]; }
 
 // ---- The network from differentiable operations: what second derivatives are made of
 
