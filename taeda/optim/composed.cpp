@@ -39,15 +39,14 @@ ComposedOptimizer::Update ComposedOptimizer::prepared(size_t g, size_t i) const 
   check_gradient_kind(group.options(), param.grad());
   Update u{param.detach().clone(), param.grad().detach(), known_state(param)};
   if (u.grad.device() == param.device()) u.grad = u.grad.to(param.dtype());
-  check_like(kind(), "gradient", g, i, u.grad, param.sizes(), param);
+  check_like(kind(), "gradient", "", g, i, u.grad, param.sizes(), param);
   ++u.state.step;
   for (size_t k = 0; k < state_names().size(); ++k) {
     const std::optional<DimVector> sizes = state_sizes(k, param);
     if (!sizes) continue;
     Tensor& state = u.state.tensors[k];
     state = state.defined() ? state.clone() : make_state(group.options(), k, u.param);
-    check_like(kind(), taeda::detail::concat("state ", state_names()[k]), g, i, state, *sizes,
-               param);
+    check_like(kind(), "state ", state_names()[k], g, i, state, *sizes, param);
   }
   if (u.state.step == 1)
     for (size_t k = 0; k < number_names().size(); ++k)

@@ -46,14 +46,14 @@ bool same_count(const StepCount& a, const StepCount& b) {
 
 }  // namespace
 
-void check_like(const char* op, const std::string& what, size_t group, size_t index,
+void check_like(const char* op, const char* what, const char* name, size_t group, size_t index,
                 const Tensor& t, IntArrayRef sizes, const Tensor& param) {
   const auto text = [](const Tensor& like, IntArrayRef shape) {
     return taeda::detail::concat(to_string(like.dtype()), " ", shape, " on ", like.device());
   };
   TAEDA_CHECK(t.sizes() == sizes && t.device() == param.device() && t.dtype() == param.dtype(), op,
-              ": expected the ", what, " of parameter ", index, " of group ", group, " to be ",
-              text(param, sizes), " like the parameter, but got ", text(t, t.sizes()));
+              ": expected the ", what, name, " of parameter ", index, " of group ", group,
+              " to be ", text(param, sizes), " like the parameter, but got ", text(t, t.sizes()));
 }
 
 std::optional<Tensor> first_state(const Rule& rule, const double* values, size_t k,
@@ -96,7 +96,7 @@ void RuleStep::compose(const double* values, Lent& l) {
   begin_count(values, l);
   StepTensors t{l.grad.detach(), l.param.detach().clone(), {}, l.count.step};
   if (t.grad.device() == t.param.device()) t.grad = t.grad.to(t.param.dtype());
-  check_like(op_, "gradient", l.group, l.index, t.grad, l.param.sizes(), l.param);
+  check_like(op_, "gradient", "", l.group, l.index, t.grad, l.param.sizes(), l.param);
   Tensor before[ParamRef::kMaxStates];
   for (size_t k = 0; k < rule_.states.size(); ++k) {
     if (!wants(values, k)) continue;
@@ -104,8 +104,7 @@ void RuleStep::compose(const double* values, Lent& l) {
     if (!sizes) continue;
     before[k] = l.states[k];
     if (before[k].defined())
-      check_like(op_, taeda::detail::concat("state ", rule_.states[k].name), l.group, l.index,
-                 before[k], *sizes, l.param);
+      check_like(op_, "state ", rule_.states[k].name, l.group, l.index, before[k], *sizes, l.param);
     t.states[k] = before[k].defined() ? before[k].clone() : *first_state(rule_, values, k, t.param);
   }
   rule_.update(values, t);
@@ -141,8 +140,8 @@ void RuleStep::add_sparse(const double* values, Lent& l) {
   for (size_t k = 0; k < rule_.states.size(); ++k) {
     if (!wants(values, k)) continue;
     if (!l.states[k].defined()) l.states[k] = *first_state(rule_, values, k, l.param.detach());
-    check_like(op_, taeda::detail::concat("state ", rule_.states[k].name), l.group, l.index,
-               l.states[k], l.param.sizes(), l.param);
+    check_like(op_, "state ", rule_.states[k].name, l.group, l.index, l.states[k], l.param.sizes(),
+               l.param);
     rows.now.states[k] = l.states[k].index(rows.at);
   }
   rule_.rows(values, rows.now);

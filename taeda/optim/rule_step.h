@@ -89,8 +89,8 @@ class RuleStep {
 };
 
 /// Throws Error in the words of ParamList unless a tensor has the sizes, and device and dtype of a
-/// parameter. `what`: "gradient" or "state NAME".
-void check_like(const char* op, const std::string& what, size_t group, size_t index,
+/// parameter. `what` and `name`: "gradient" and "", or "state " and its name.
+void check_like(const char* op, const char* what, const char* name, size_t group, size_t index,
                 const Tensor& t, IntArrayRef sizes, const Tensor& param);
 /// The first value of the k-th state of a parameter; nothing where it has no such state.
 std::optional<Tensor> first_state(const Rule& rule, const double* values, size_t k,
