@@ -63,7 +63,8 @@ TEST(MetaModules, LoadValuesByAssigningThem) {
   EXPECT_FALSE(weight.grad().defined());
   EXPECT_TRUE(equal(linear(ones({3})), nn::Linear(source)(ones({3}))));
 
-  auto state = source->to(kDouble).state_dict();
+  source->to(kDouble);
+  auto state = source->state_dict();
   linear->load_state_dict(state, true, true);
   EXPECT_EQ(weight.dtype(), kDouble);
   state["weight"] = state["weight"].to(kLong);
