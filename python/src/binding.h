@@ -51,7 +51,7 @@ struct Taken;
   template <>                                                                \
   struct Taken<type> {                                                       \
     template <class... Standard>                                             \
-    TAEDA_PART decltype(auto) of(const Arguments& a, int i, Standard... s) { \
+    TAEDA_PART decltype(auto) of(const Arguments& a, int i, const Standard&... s) { \
       return expression;                                                     \
     }                                                                        \
   }

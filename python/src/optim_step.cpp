@@ -73,12 +73,15 @@ double number_of(const RuleField& field, PyObject* option) {
     one.part = -1;
     return number_of(one, part.get());
   }
-  if (option == Py_None) return field.none;
+  if (option == Py_None && (field.range == optim::Range::Any || field.none != 0)) return field.none;
   if (PyUnicode_Check(option)) {
     for (size_t i = 0; i < field.words.size(); ++i)
       if (PyUnicode_CompareWithASCIIString(option, field.words[i]) == 0)
         return static_cast<double>(i);
   }
+  if (PyUnicode_Check(option) || option == Py_None)
+    raise(PyExc_TypeError, std::string("optimizer option '") + field.option +
+                               "' must be a number, not " + Py_TYPE(option)->tp_name);
   const Ref number(PyNumber_Float(option));
   if (!number) throw py::error_already_set();
   return PyFloat_AS_DOUBLE(number.get());

@@ -190,10 +190,8 @@ unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const 
 
 void Tensor::remove_hook(unsigned handle) const {
   const autograd::Edge edge = autograd::gradient_edge(*this);
-  // A handle that was given once names no hook when that is removed, and may be named again.
-  TAEDA_CHECK(edge && edge.node->hooks() && handle != 0 && handle < new_hook_handle(),
-              "Invalid index, no hook at position ", handle);
-  edge.node->remove_hook(handle);
+  TAEDA_CHECK(edge && edge.node->remove_hook(handle), "Invalid index, no hook at position ",
+              handle);
 }
 
 unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const {

@@ -270,11 +270,11 @@ std::vector<Row> float32_on_the_host() {
        }},
       {"reflected",
        [](const Tensor& x) {
-         return F::pad(image(x), {1, 1}, kReflect);
+         return F::pad(image(x), {1, 1, 1, 1}, kReflect);
        }},
       {"replicated",
        [](const Tensor& x) {
-         return F::pad(image(x), {1, 1}, kReplicate);
+         return F::pad(image(x), {1, 1, 1, 1}, kReplicate);
        }},
   };
 }

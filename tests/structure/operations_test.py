@@ -172,8 +172,8 @@ class Making(unittest.TestCase):
                         "Tensor mean(const Tensor& self, OptionalDtype dtype = {});\n/// D.\n/// [out, method, in-place]\n"
                         "Tensor put(const Tensor& self, const Tensor& index);")
         text = emit_functions.out_cpp(families)
-        self.assertIn('rule{"relu", detail::OutRule::Dtype::Same, detail::OutRule::Memory::Whole};', text)
-        self.assertIn('rule{"mean", dtype ? detail::OutRule::Dtype::Same : detail::OutRule::Dtype::Castable,', text)
+        self.assertIn('to_out({"relu", detail::OutRule::Dtype::Same, detail::OutRule::Memory::Whole}, out,', text)
+        self.assertIn('to_out({"mean", dtype ? detail::OutRule::Dtype::Same : detail::OutRule::Dtype::Castable,', text)
         self.assertIn("check_no_overlap(*this, {&index});", emit_methods.methods_cpp(families))
         self.assertIn("sum", out_rules.unknown(families))
         self.assertNotIn("relu", out_rules.unknown(families))
@@ -202,8 +202,8 @@ class Making(unittest.TestCase):
 
     def test_table_and_page(self):
         families = read("/// Doc a.\n/// [out, view: maybe, keyword: b]\nTensor f(const Tensor& self, bool b = true);")
-        self.assertIn("O\tf\t\tfamily\tTensor\tfmo\tmaybe\t\t\t\t\t1\tDoc a.\nA\tself\tconst Tensor&\t0\t\t0\n"
-                      "A\tb\tbool\t1\ttrue\t1\n", emit_table.table_text(families))
+        self.assertIn("O\tf\t\tfamily\tTensor\tfmo\tmaybe\t\t\t\t\t1\tDoc a.\tself\tconst Tensor&\t0\t\t0\t"
+                      "b\tbool\t1\ttrue\t1\n", emit_table.table_text(families))
         self.assertIn("Tensor f(const Tensor& self, bool b = true);", emit_docs.page(families))
 
     def test_stubs(self):

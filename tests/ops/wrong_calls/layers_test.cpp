@@ -253,10 +253,10 @@ const std::vector<Row> wrong_layers = {
     REFUSED(
         Error, F::pad(numbers(), F::PadFuncOptions({-3, -3})),
         "The input size 4, plus negative padding -3 and -3, resulted in a negative output size,"),
-    REFUSED(Error, F::pad(image(), F::PadFuncOptions({9, 9}).mode(kReflect)),
+    REFUSED(Error, F::pad(image(), F::PadFuncOptions({9, 9, 9, 9}).mode(kReflect)),
             "Padding size should be less than the corresponding input dimension, but got: "
             "padding (9,"),
-    REFUSED(Error, F::pad(image(), F::PadFuncOptions({9, 9}).mode(kCircular)),
+    REFUSED(Error, F::pad(image(), F::PadFuncOptions({9, 9, 9, 9}).mode(kCircular)),
             "Padding value causes wrapping around more than once."),
     REFUSED(Error, F::interpolate(image(), to_size({0, 3})),
             "Input and output sizes should be greater than 0, but got input [1, 2, 6, 6] output "
