@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 import threading
 import time
@@ -239,6 +240,25 @@ def test_ctrl_c_in_a_pass_without_python():
     ranks.interrupt(process)
     [(status, text)] = ranks.finish([process])
     assert (status, text) == (0, "interrupted\n")
+
+
+def test_signals_leave_products_alone():
+    signals = 0
+
+    def count(number, frame):
+        nonlocal signals
+        signals += 1
+
+    x, weight = torch.rand(20, 784), torch.rand(128, 784)
+    expected = torch.nn.functional.linear(x, weight)
+    before = signal.signal(signal.SIGPROF, count)
+    try:
+        signal.setitimer(signal.ITIMER_PROF, 2e-4, 2e-4)
+        while signals < 60:
+            assert torch.nn.functional.linear(x, weight).equal(expected)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 # Cycles, weak references, resurrection

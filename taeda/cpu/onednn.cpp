@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 #if defined(TAEDA_HAS_ONEDNN)
 #include <omp.h>
+#include <signal.h>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/onednn_cache.h"
@@ -48,9 +50,47 @@ const dnnl::engine& onednn::engine() {
   return *engine;
 }
 
+namespace {
+
+// Note [Signals and borrowed stacks]
+// Where a product has few rows, oneDNN's AVX-512 code lets the stack pointer point into a buffer of
+// the heap while it computes. What handles a signal then would be given the memory below, which is
+// others'. So a thread that has oneDNN compute gets a stack for handlers, unless it has one. A
+// handler runs there that was installed with SA_ONSTACK, as this library's and Python's are.
+class SignalStack {
+ public:
+  SignalStack() {
+    stack_t now;
+    if (::sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+    memory_ = std::make_unique<char[]>(kBytes);
+    stack_t own = {};
+    own.ss_sp = memory_.get();
+    own.ss_size = kBytes;
+    if (::sigaltstack(&own, nullptr) != 0) memory_.reset();
+  }
+  ~SignalStack() {
+    stack_t now;
+    if (!memory_ || ::sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory_.get()) return;
+    now.ss_flags = SS_DISABLE;
+    ::sigaltstack(&now, nullptr);
+  }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  static constexpr size_t kBytes = 1 << 16;  // the registers alone take some thousand
+  std::unique_ptr<char[]> memory_;
+};
+
+}  // namespace
+
 dnnl::stream& onednn::stream() {
-  static thread_local dnnl::stream stream(engine());
-  return stream;
+  struct Own {
+    SignalStack signals;
+    dnnl::stream stream{engine()};
+  };
+  static thread_local Own own;
+  return own.stream;
 }
 
 int onednn::threads() {

@@ -1,4 +1,6 @@
-// Signals arrive in the middle of kernels, and their handlers use the stack of whoever computes.
+// Signals arrive in the middle of kernels. Their handlers use the stack of whoever computes, or one
+// of their own, which products of few rows want: Note [Signals and borrowed stacks] in
+// cpu/onednn.cpp.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -16,10 +18,10 @@ constinit std::atomic<int> arrived{0};
 /// A signal every 200 us of this process's time in a scope.
 class Timer {
  public:
-  Timer() {
+  explicit Timer(int flags) {
     struct sigaction action = {};
     action.sa_handler = [](int) { ++arrived; };
-    action.sa_flags = SA_RESTART;
+    action.sa_flags = SA_RESTART | flags;
     sigaction(SIGPROF, &action, &before_);
     const itimerval often = {{0, 200}, {0, 200}};
     setitimer(ITIMER_PROF, &often, nullptr);
@@ -37,10 +39,10 @@ class Timer {
 };
 
 /// `compute` gives the same bits however many signals arrive meanwhile.
-void expect_undisturbed(const char* what, const std::function<Tensor()>& compute) {
+void expect_undisturbed(const char* what, const std::function<Tensor()>& compute, int flags = 0) {
   SCOPED_TRACE(what);
   const Tensor expected = compute();
-  const Timer timer;
+  const Timer timer(flags);
   arrived = 0;
   int wrong = 0, rounds = 0;
   for (; rounds < 20000 && arrived < 60; ++rounds) wrong += !compute().equal(expected);
@@ -70,6 +72,17 @@ TEST(Signals, LeaveKernelsAlone) {
   expect_undisturbed("convolution", [&] { return gradient(*conv, conv(images).square().sum()); });
   expect_undisturbed("recurrent network",
                      [&] { return gradient(*lstm, std::get<0>(lstm(steps)).square().sum()); });
+}
+
+TEST(Signals, LeaveProductsOfFewRowsAlone) {
+  manual_seed(0);
+  const Tensor x = rand({20, 784}), weight = rand({128, 784}), grad = rand({20, 128});
+  const auto check = [](const char* what, const std::function<Tensor()>& compute) {
+    expect_undisturbed(what, compute, SA_ONSTACK);
+  };
+  check("a layer", [&] { return linear(x, weight); });
+  check("its input's gradient", [&] { return grad.mm(weight); });
+  check("its weight's gradient", [&] { return grad.t().mm(x); });
 }
 
 }  // namespace

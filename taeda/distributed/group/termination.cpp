@@ -69,7 +69,7 @@ void write_flight_record_on_sigterm(int rank) {
     std::thread(write_when_told, rank).detach();
     struct sigaction action = {};
     action.sa_handler = tell;
-    action.sa_flags = SA_RESTART;
+    action.sa_flags = SA_RESTART | SA_ONSTACK;  // Note [Signals and borrowed stacks]
     ::sigaction(SIGTERM, &action, nullptr);
   });
 }
