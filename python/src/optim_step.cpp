@@ -74,12 +74,11 @@ double number_of(const RuleField& field, PyObject* option) {
     return number_of(one, part.get());
   }
   if (option == Py_None && (field.range == optim::Range::Any || field.none != 0)) return field.none;
-  if (PyUnicode_Check(option)) {
-    for (size_t i = 0; i < field.words.size(); ++i)
-      if (PyUnicode_CompareWithASCIIString(option, field.words[i]) == 0)
-        return static_cast<double>(i);
-  }
-  if (PyUnicode_Check(option) || option == Py_None)
+  const bool text = PyUnicode_Check(option);
+  for (size_t i = 0; text && i < field.words.size(); ++i)
+    if (PyUnicode_CompareWithASCIIString(option, field.words[i]) == 0)
+      return static_cast<double>(i);
+  if (text || option == Py_None)
     raise(PyExc_TypeError, std::string("optimizer option '") + field.option +
                                "' must be a number, not " + Py_TYPE(option)->tp_name);
   const Ref number(PyNumber_Float(option));

@@ -160,22 +160,23 @@ std::string listen_objection(const std::string& address, uint16_t port) {
   return out;
 }
 
+uint16_t port_of(int socket) {
+  sockaddr_storage here = {};
+  socklen_t size = sizeof here;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&here), &size) != 0) return 0;
+  return ntohs(here.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(here).sin6_port
+                                          : reinterpret_cast<sockaddr_in&>(here).sin_port);
+}
+
 std::string self_objection(const std::string& address) {
   int error = 0;
   const AddressList found = look_up(address, "0", AI_NUMERICHOST, &error);
   if (!found) return ::gai_strerror(error);
   const int s = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (s < 0) return std::strerror(errno);
-  sockaddr_storage here = {};
-  socklen_t size = sizeof here;
   std::string out;
-  if (::bind(s, found->ai_addr, found->ai_addrlen) == 0 && ::listen(s, 1) == 0 &&
-      ::getsockname(s, reinterpret_cast<sockaddr*>(&here), &size) == 0) {
-    const bool v6 = here.ss_family == AF_INET6;
-    const uint16_t port = ntohs(v6 ? reinterpret_cast<sockaddr_in6&>(here).sin6_port
-                                   : reinterpret_cast<sockaddr_in&>(here).sin_port);
-    out = connect_objection(address, port, std::chrono::seconds(5));
-  }
+  if (::bind(s, found->ai_addr, found->ai_addrlen) == 0 && ::listen(s, 1) == 0)
+    out = connect_objection(address, port_of(s), std::chrono::seconds(5));
   ::close(s);
   return out;
 }

@@ -40,6 +40,9 @@ std::string endpoint(const std::string& host, uint16_t port);
 /// Why this process cannot listen there, in the system's words; empty if it can.
 std::string listen_objection(const std::string& address, uint16_t port);
 
+/// The port that a socket is bound to; 0 where it is to none.
+uint16_t port_of(int socket);
+
 /// Why this process would not reach a server of its own at `address`, in the system's words; empty
 /// if it would, and also if it cannot listen there.
 std::string self_objection(const std::string& address);

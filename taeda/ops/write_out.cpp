@@ -69,16 +69,6 @@ void warn_of_resize(const Tensor& out, IntArrayRef size) {
 
 }  // namespace
 
-namespace detail {
-
-// What programs call that were built against earlier headers of this version of the ABI.
-void check_out(const char* name, std::initializer_list<TensorList> tensors) {
-  check_out(OutRule(name), tensors);
-}
-void write_out(Tensor& out, const Tensor& result) { write_out(OutRule("out"), out, result); }
-
-}  // namespace detail
-
 Tensor detail::in_shape_of(const char* name, const Tensor& out, const Tensor& result) {
   const bool fits = out.numel() == result.numel();
   // How many numbers a range has may be a matter of rounding.

@@ -114,14 +114,6 @@ int listen_at(const std::string& address, uint16_t port) {
   return s;
 }
 
-uint16_t port_of(int socket) {
-  sockaddr_storage address = {};
-  socklen_t size = sizeof address;
-  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
-                                             : reinterpret_cast<sockaddr_in&>(address).sin_port);
-}
-
 void watch(int events, int change, int socket, uint64_t about, uint32_t what) {
   epoll_event event = {.events = what, .data = {.u64 = about}};
   ::epoll_ctl(events, change, socket, &event);

@@ -178,13 +178,9 @@ struct Listener {
     hints.ai_socktype = SOCK_STREAM;
     if (::getaddrinfo(address.c_str(), "0", &hints, &found) != 0) return;
     socket = Descriptor(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_storage here = {};
-    socklen_t size = sizeof here;
     if (::bind(socket.get(), found->ai_addr, found->ai_addrlen) == 0 &&
-        ::listen(socket.get(), 128) == 0 &&
-        ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&here), &size) == 0)
-      port = ntohs(here.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(here).sin6_port
-                                              : reinterpret_cast<sockaddr_in&>(here).sin_port);
+        ::listen(socket.get(), 128) == 0)
+      port = distributed::port_of(socket.get());
     else
       objection = std::strerror(errno);
     ::freeaddrinfo(found);
