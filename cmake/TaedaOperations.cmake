@@ -18,7 +18,7 @@ list(TRANSFORM TAEDA_GENERATED_LISTS PREPEND ${TAEDA_GENERATED}/src/)
 set(TAEDA_GENERATED_TEXTS ${TAEDA_GENERATED}/operations.md ${TAEDA_GENERATED}/operations.pyi)
 set(TAEDA_GENERATED_FORMS ${TAEDA_GENERATED}/src/forms_table.inc)
 
-file(GLOB declarations CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/ops/*.h
+file(GLOB_RECURSE declarations CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/ops/*.h
      ${PROJECT_SOURCE_DIR}/include/compat/taeda_compat/*.h)
 file(GLOB generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/ops/*.py)
 # A file whose text stays the same keeps its time, so a change that is none builds nothing again.

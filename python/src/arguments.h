@@ -12,7 +12,7 @@
 
 #include "kinds.h"
 #include "python.h"
-#include "taeda/ops/conv.h"
+#include "taeda/ops/nn/conv.h"
 #include "values.h"
 
 namespace taeda::python {

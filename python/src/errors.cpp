@@ -3,7 +3,7 @@
 #include <new>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/linalg.h"
+#include "taeda/ops/linalg/linalg.h"
 
 namespace taeda::python {
 

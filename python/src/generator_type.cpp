@@ -2,7 +2,7 @@
 #include <new>
 
 #include "kinds.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "values.h"
 
 namespace taeda::python {

@@ -4,9 +4,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/ops/gradient_lists.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::amp {

@@ -12,7 +12,7 @@
 
 namespace taeda::inline v0_2::autograd {
 
-/// What a view shows of its base; a plain value. The methods are operations (ops/region.cpp), which
+/// What a view shows of its base; a plain value. The methods are operations (ops/shape/region.cpp), which
 /// are recorded if gradients are.
 class Region {
  public:

@@ -12,7 +12,7 @@
 #include "taeda/base/error.h"
 #include "taeda/data/example.h"
 #include "taeda/data/gather.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::data {
 

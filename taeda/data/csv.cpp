@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::data {
 

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "taeda/device/registry.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 
 namespace taeda::inline v0_2::data::detail {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::distributed {
 

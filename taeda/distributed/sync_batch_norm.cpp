@@ -7,11 +7,11 @@
 #include "taeda/base/error.h"
 #include "taeda/distributed/group/world.h"
 #include "taeda/nn/modules/batch_norm_base.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/norm.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/nn/norm.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::nn {
 

@@ -5,13 +5,13 @@
 #include <numbers>
 
 #include "taeda/distributions/numbers.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/host_numbers.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/special_functions.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/random/host_numbers.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributions {

@@ -7,12 +7,12 @@
 #include "taeda/base/error.h"
 #include "taeda/distributions/numbers.h"
 #include "taeda/kernels/pointwise/special.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/host_numbers.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/random/host_numbers.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributions {

@@ -10,11 +10,11 @@
 #include "taeda/distributions/normal.h"
 #include "taeda/distributions/numbers.h"
 #include "taeda/distributions/positive.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/special.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/special.h"
+#include "taeda/ops/elementwise/unary.h"
 
 namespace taeda::inline v0_2::distributions {
 

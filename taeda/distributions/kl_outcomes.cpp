@@ -6,12 +6,12 @@
 #include "taeda/distributions/categorical.h"
 #include "taeda/distributions/kl_formulas.h"
 #include "taeda/distributions/numbers.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/host_numbers.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/special.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/special.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/random/host_numbers.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda::inline v0_2::distributions {
 

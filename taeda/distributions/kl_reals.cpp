@@ -10,13 +10,13 @@
 #include "taeda/distributions/low_rank_normal.h"
 #include "taeda/distributions/normal.h"
 #include "taeda/distributions/positive.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/linalg.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/special.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/special.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/linalg/linalg.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::distributions {
 

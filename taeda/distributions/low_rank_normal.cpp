@@ -5,14 +5,14 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributions/numbers.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/linalg.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/rearrange.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/linalg/linalg.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/rearrange.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::distributions {
 

@@ -5,15 +5,15 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributions/numbers.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/host_numbers.h"
-#include "taeda/ops/linalg.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/special.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/special.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/linalg/linalg.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/random/host_numbers.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::distributions {
 

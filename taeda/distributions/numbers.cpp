@@ -3,12 +3,12 @@
 #include <cmath>
 #include <limits>
 
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/special.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/special.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/random/random.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributions {

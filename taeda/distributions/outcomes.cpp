@@ -4,12 +4,12 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributions/numbers.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/softmax.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda::inline v0_2::distributions {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/layout.h"
 
 namespace taeda::inline v0_2 {

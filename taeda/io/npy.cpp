@@ -11,8 +11,8 @@
 #include "taeda/io/atomic_file.h"
 #include "taeda/io/file_bytes.h"
 #include "taeda/io/zip_archive.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::io {

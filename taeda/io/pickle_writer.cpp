@@ -7,7 +7,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/zip_archive.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 
 namespace taeda::inline v0_2 {
 

@@ -9,7 +9,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/accelerator.h"
 #include "taeda/device/generator.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::io {
 

@@ -10,7 +10,7 @@
 #include "taeda/io/file_bytes.h"
 #include "taeda/io/json_events.h"
 #include "taeda/io/safetensors_header.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 
 namespace taeda::inline v0_2::io {
 

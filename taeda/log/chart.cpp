@@ -7,7 +7,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/log/chart_scene.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::logging {
 

@@ -8,7 +8,7 @@
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
 #include "taeda/nn/hooks.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::logging {

@@ -29,8 +29,8 @@
 #include "taeda/data/example.h"
 #include "taeda/log/run_builder.h"
 #include "taeda/log/summary_writer.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::logging {
 

@@ -17,8 +17,8 @@
 #include "taeda/log/event_queue.h"
 #include "taeda/log/graph.h"
 #include "taeda/log/summary.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
 

@@ -3,9 +3,9 @@
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
 #include "taeda/ops/autocast.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::models {

@@ -2,9 +2,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/nn/functional/padding.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/pool.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/nn/pool.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::models {
 

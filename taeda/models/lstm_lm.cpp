@@ -3,9 +3,9 @@
 #include "taeda/base/error.h"
 #include "taeda/nn/functional/linear.h"
 #include "taeda/nn/init.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/softmax.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::models {
 

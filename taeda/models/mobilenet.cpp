@@ -8,8 +8,8 @@
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda::inline v0_2::models {
 

@@ -2,9 +2,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/nn/init.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::models {
 

@@ -7,7 +7,7 @@
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::models {
 

@@ -6,8 +6,8 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
 

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "taeda/nn/init_rules.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/random/random.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn::init {

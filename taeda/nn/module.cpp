@@ -7,7 +7,7 @@
 #include "taeda/base/type_name.h"
 #include "taeda/nn/hooks.h"
 #include "taeda/nn/libtorch_style.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2 {

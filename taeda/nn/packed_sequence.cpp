@@ -4,9 +4,9 @@
 
 #include "taeda/base/checked_int.h"
 #include "taeda/nn/functional/padding.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/sort.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/reduce/sort.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda::inline v0_2::nn::utils::rnn {
 

@@ -6,7 +6,7 @@
 #include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
 #include "taeda/ops/gradient_lists.h"
-#include "taeda/ops/join.h"
+#include "taeda/ops/shape/join.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn::utils {

@@ -2,7 +2,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/onnx/lower.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2::onnx {

@@ -10,7 +10,7 @@
 #include "taeda/onnx/file.h"
 #include "taeda/onnx/import.h"
 #include "taeda/onnx/lower.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/grad_mode.h"
 

@@ -9,7 +9,7 @@
 #include "taeda/io/file_bytes.h"
 #include "taeda/onnx/file.h"
 #include "taeda/onnx/run.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::onnx {
 

@@ -1,6 +1,6 @@
 // Tensors that are made of nothing, where their sizes depend on an open axis; others are constants.
 #include "taeda/onnx/lower.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::onnx {
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "taeda/onnx/lower.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::onnx {
 

@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "taeda/onnx/lower.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::onnx {
 

@@ -1,6 +1,6 @@
 // Pooling.
 #include "taeda/onnx/lower.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::onnx {
 

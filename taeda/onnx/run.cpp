@@ -5,7 +5,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/onnx/import.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::onnx {
 

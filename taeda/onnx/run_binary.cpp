@@ -1,11 +1,11 @@
 // Operators of several tensors, element by element, and products.
 #include "taeda/base/error.h"
 #include "taeda/onnx/run.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/einsum.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/linalg/einsum.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::onnx {
 

@@ -6,12 +6,12 @@
 #include "taeda/nn/functional/padding.h"
 #include "taeda/nn/functional/upsampling.h"
 #include "taeda/onnx/run.h"
-#include "taeda/ops/conv.h"
-#include "taeda/ops/norm.h"
-#include "taeda/ops/pool.h"
-#include "taeda/ops/rearrange.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/nn/conv.h"
+#include "taeda/ops/nn/norm.h"
+#include "taeda/ops/nn/pool.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/rearrange.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::onnx {
 

@@ -3,11 +3,11 @@
 
 #include "taeda/base/error.h"
 #include "taeda/onnx/run.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/special.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/special.h"
+#include "taeda/ops/elementwise/unary.h"
 
 namespace taeda::inline v0_2::onnx {
 

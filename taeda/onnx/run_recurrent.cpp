@@ -1,11 +1,11 @@
 // Recurrent networks.
 #include "taeda/base/error.h"
 #include "taeda/onnx/run.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/rearrange.h"
-#include "taeda/ops/rnn.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/rnn.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/rearrange.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::onnx {
 

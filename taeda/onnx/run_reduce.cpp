@@ -1,14 +1,14 @@
 // Operators that reduce, scan and order.
 #include "taeda/base/error.h"
 #include "taeda/onnx/run.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/rearrange.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/scan.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/softmax.h"
-#include "taeda/ops/sort.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/reduce/scan.h"
+#include "taeda/ops/reduce/sort.h"
+#include "taeda/ops/shape/rearrange.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::onnx {
 

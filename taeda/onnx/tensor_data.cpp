@@ -8,7 +8,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/file_bytes.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::onnx {
 

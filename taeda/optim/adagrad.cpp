@@ -2,8 +2,8 @@
 
 #include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {

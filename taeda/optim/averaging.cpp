@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/optim/scheduler_checks.h"
 #include "taeda/tensor/grad_mode.h"
 

@@ -4,7 +4,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/optim/take_step.h"
 #include "taeda/tensor/grad_mode.h"
 

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/optim/take_step.h"
 
 namespace taeda::inline v0_2::optim {

@@ -7,10 +7,10 @@
 #include "taeda/device/graph.h"
 #include "taeda/kernels/memory_order.h"
 #include "taeda/kernels/optim.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/sparse.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/sparse/sparse.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::optim {

@@ -5,7 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
 #include "taeda/kernels/index.h"
-#include "taeda/ops/index.h"
+#include "taeda/ops/index/index.h"
 #include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {

@@ -76,7 +76,7 @@ class Tensor : public TensorBase {
   Tensor& operator=(Tensor&& other) && { return copy_(other); }
   Tensor& operator=(const Scalar& value) && { return fill_(value); }
 
-  // Devices, dtypes, copies (ops/copy.h)
+  // Devices, dtypes, copies (ops/create/copy.h)
   // A device is anything that makes one: `to("cuda", true)`, `to(kSim)`, `to(0)` by an index.
   Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false) const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
@@ -148,7 +148,7 @@ class Tensor : public TensorBase {
   /// Makes this tensor share `source`'s data, keeping its identity and gradient.
   void set_data(const Tensor& source) const;
 
-  // Other sizes and memory for the same tensor (ops/resize.cpp). All throw Error for a tensor that
+  // Other sizes and memory for the same tensor (ops/shape/resize.cpp). All throw Error for a tensor that
   // requires a gradient.
 
   /// Row-major sizes `size` over the same memory. Where that is too small, the tensor gets memory
@@ -210,7 +210,7 @@ class Tensor : public TensorBase {
 
 std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
-/// Allocates an uninitialised tensor; `ops/create.h` has the public functions.
+/// Allocates an uninitialised tensor; `ops/create/create.h` has the public functions.
 Tensor make_tensor(Layout layout, ScalarType dtype, Device device);
 Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device);
 /// A view of `of` with another layout, and maybe dtype; records no gradient. Every view is made

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::training {

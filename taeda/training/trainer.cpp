@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/gradient_lists.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::training {

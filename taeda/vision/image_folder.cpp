@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::vision::datasets {
 

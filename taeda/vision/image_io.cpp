@@ -8,9 +8,9 @@
 #include "taeda/io/atomic_file.h"
 #include "taeda/io/budget.h"
 #include "taeda/io/file_bytes.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/jpeg.h"
 
 #if defined(TAEDA_HAS_PNG)

@@ -5,9 +5,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/io/atomic_file.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/image_io.h"
 
 #if defined(TAEDA_HAS_JPEG)

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "taeda/data/gather.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/vision/idx.h"
 

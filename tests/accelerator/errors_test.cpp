@@ -7,12 +7,12 @@
 
 #include "common.h"
 #include "taeda/device/cuda.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda {
 namespace {

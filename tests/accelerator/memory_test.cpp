@@ -7,11 +7,11 @@
 #include "taeda/device/caching_allocator.h"
 #include "taeda/nn/nn.h"
 #include "taeda/nn/parallel/data_parallel.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda {
 namespace {

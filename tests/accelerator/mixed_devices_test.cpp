@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "common.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda {
 namespace {

@@ -7,12 +7,12 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/device/backends.h"
 #include "taeda/nn/nn.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/optim/optim.h"
 
 namespace taeda {

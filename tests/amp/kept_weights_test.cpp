@@ -5,13 +5,13 @@
 #include "taeda/amp/autocast.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/cpu/onednn.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/conv.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/rnn.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/nn/conv.h"
+#include "taeda/ops/nn/rnn.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda {
 namespace {

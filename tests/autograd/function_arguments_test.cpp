@@ -14,8 +14,8 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/function.h"
 #include "taeda/base/ordered_dict.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "tests/values.h"
 
 namespace taeda {

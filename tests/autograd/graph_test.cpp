@@ -4,8 +4,8 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/autograd/leaves.h"
 #include "tests/error_of.h"

@@ -9,8 +9,8 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/function.h"
 #include "taeda/autograd/gradcheck.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "tests/autograd/leaves.h"
 #include "tests/error_of.h"
 

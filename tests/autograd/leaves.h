@@ -1,7 +1,7 @@
 // Leaves of small graphs, and their elements.
 #pragma once
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda {

@@ -5,8 +5,8 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/node.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "tests/autograd/leaves.h"
 
 namespace taeda {

@@ -5,10 +5,10 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/function.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/names.h"
-#include "taeda/ops/unary.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -10,11 +10,11 @@
 #include "taeda/autograd/function.h"
 #include "taeda/autograd/sequence.h"
 #include "taeda/device/sim.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/random/random.h"
 
 namespace taeda {
 namespace {

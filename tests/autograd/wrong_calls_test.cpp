@@ -2,11 +2,11 @@
 #include "tests/wrong_calls.h"
 
 #include "taeda/autograd/engine.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda::wrong {
 namespace {

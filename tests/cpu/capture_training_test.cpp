@@ -11,9 +11,9 @@
 #include "taeda/models/lstm_lm.h"
 #include "taeda/models/resnet.h"
 #include "taeda/nn/nn.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/optim/optim.h"
 #include "tests/values.h"
 

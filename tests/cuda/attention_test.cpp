@@ -1,6 +1,6 @@
 // Attention of 32-bit floats, which tensor cores multiply in parts: sizes that end within tiles,
 // rows that are not aligned, and no less accuracy than floats have.
-#include "taeda/ops/attention.h"
+#include "taeda/ops/nn/attention.h"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "taeda/device/cuda.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda {
 namespace {

@@ -1,15 +1,15 @@
 // cuSOLVER and cuBLAS: each way that a decomposition takes, checked by multiplying back. The op
 // table compares values and gradients with the CPU's.
-#include "taeda/ops/linalg.h"
+#include "taeda/ops/linalg/linalg.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "taeda/device/cuda.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/random/random.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -7,17 +7,17 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/device/cuda.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/loss.h"
-#include "taeda/ops/norm.h"
-#include "taeda/ops/pool.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/softmax.h"
-#include "taeda/ops/statistics.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/nn/loss.h"
+#include "taeda/ops/nn/norm.h"
+#include "taeda/ops/nn/pool.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/reduce/statistics.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda {
 namespace {

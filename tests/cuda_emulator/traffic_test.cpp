@@ -11,18 +11,18 @@
 #include <string>
 
 #include "taeda/device/cuda.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/embedding.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/loss.h"
-#include "taeda/ops/norm.h"
-#include "taeda/ops/pool.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/softmax.h"
-#include "taeda/ops/sort.h"
-#include "taeda/ops/statistics.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/nn/embedding.h"
+#include "taeda/ops/nn/loss.h"
+#include "taeda/ops/nn/norm.h"
+#include "taeda/ops/nn/pool.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/reduce/sort.h"
+#include "taeda/ops/reduce/statistics.h"
 
 namespace taeda {
 namespace {

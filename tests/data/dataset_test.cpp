@@ -4,9 +4,9 @@
 
 #include "taeda/data/loader.h"
 #include "taeda/data/tensor_dataset.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/values.h"
 

@@ -8,7 +8,7 @@
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/data/tensor_dataset.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/data/sampler_golden.h"
 #include "tests/error_of.h"
 

@@ -9,11 +9,11 @@
 #include "taeda/data/batch_size.h"
 #include "taeda/data/tensor_dataset.h"
 #include "taeda/device/sim.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "tests/error_of.h"
 
 namespace taeda::data {

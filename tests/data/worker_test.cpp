@@ -5,7 +5,7 @@
 #include <set>
 
 #include "taeda/data/loader.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::data {
 namespace {

@@ -2,8 +2,8 @@
 #include "tests/wrong_calls.h"
 
 #include "taeda/distributions/distributions.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 
 namespace taeda::wrong {
 namespace {

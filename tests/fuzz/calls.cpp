@@ -10,8 +10,8 @@
 #include "taeda/distributed/rpc/rpc.h"
 #include "taeda/distributed/rpc/rref.h"
 #include "taeda/distributed/store/hash_store.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "tests/fuzz/reader.h"
 
 namespace taeda::fuzz {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/vision/cifar.h"
 #include "taeda/vision/idx.h"
 #include "taeda/vision/image_io.h"

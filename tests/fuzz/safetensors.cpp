@@ -6,7 +6,7 @@
 #include "taeda/io/random_state.h"
 #include "taeda/io/safetensors_header.h"
 #include "taeda/io/sharded.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/fuzz/reader.h"
 #include "tests/io/temporary_folder.h"
 

@@ -1,8 +1,8 @@
 // Texts and numbers that programs pass on from elsewhere: equations, names of devices, shapes.
 #include "taeda/base/device.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/einsum.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/linalg/einsum.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/fuzz/reader.h"
 
 namespace taeda::fuzz {

@@ -8,7 +8,7 @@
 #include "taeda/distributed/group/report.h"
 #include "taeda/distributed/pipeline/link.h"
 #include "taeda/distributed/store/file_log.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/fuzz/reader.h"
 #include "tests/io/temporary_folder.h"
 

@@ -18,8 +18,8 @@
 #include "taeda/io/pickle.h"
 #include "taeda/io/pt_reader.h"
 #include "taeda/io/zip_archive.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "taeda/vision/image_io.h"
 #include "tests/io/temporary_folder.h"
 

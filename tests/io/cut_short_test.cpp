@@ -7,7 +7,7 @@
 #include "taeda/io/file_bytes.h"
 #include "taeda/io/npy.h"
 #include "taeda/io/safetensors.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/vision/cifar.h"
 #include "taeda/vision/idx.h"
 #include "taeda/vision/image_io.h"

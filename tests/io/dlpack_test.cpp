@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "taeda/autograd/engine.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -11,7 +11,7 @@
 #include "taeda/io/npy.h"
 #include "taeda/io/pt_reader.h"
 #include "taeda/io/zip_archive.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/io/temporary_folder.h"
 
 extern char** environ;

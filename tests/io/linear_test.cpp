@@ -7,7 +7,7 @@
 #include "taeda/io/pt_reader.h"
 #include "taeda/io/sharded.h"
 #include "taeda/io/zip_archive.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/io/counted.h"
 #include "tests/io/temporary_folder.h"
 

@@ -5,8 +5,8 @@
 #include "taeda/io/npy.h"
 #include "taeda/io/pickle_writer.h"
 #include "taeda/io/safetensors.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/sparse.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/sparse/sparse.h"
 #include "tests/error_of.h"
 
 namespace taeda::io {

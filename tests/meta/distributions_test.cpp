@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda::distributions {
 namespace {

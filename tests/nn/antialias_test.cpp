@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "taeda/nn/functional/upsampling.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "tests/error_of.h"
 
 namespace taeda {

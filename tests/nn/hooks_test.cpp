@@ -6,9 +6,9 @@
 
 #include "taeda/nn/more_hooks.h"
 #include "taeda/nn/nn.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "tests/error_of.h"
 
 namespace taeda::nn {

@@ -5,9 +5,9 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/device/generator.h"
 #include "taeda/nn/nn.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/random/random.h"
 #include "tests/error_of.h"
 
 namespace taeda::nn {

@@ -9,7 +9,7 @@
 #include "taeda/nn/modules/embedding.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/rnn.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::nn {
 namespace {

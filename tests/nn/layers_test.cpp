@@ -2,10 +2,10 @@
 #include "common.h"
 #include "taeda/device/generator.h"
 #include "taeda/nn/nn.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/random/random.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {

@@ -7,8 +7,8 @@
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/init.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {

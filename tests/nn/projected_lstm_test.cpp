@@ -3,9 +3,9 @@
 #include "golden_sequences.h"
 #include "taeda/device/generator.h"
 #include "taeda/nn/nn.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/rnn.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/rnn.h"
+#include "taeda/ops/random/random.h"
 #include "tests/error_of.h"
 
 namespace taeda::nn {

@@ -8,9 +8,9 @@
 #include "taeda/nn/modules/conv.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/pooling.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/loss.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/loss.h"
+#include "taeda/ops/random/random.h"
 #include "taeda/optim/adam.h"
 
 namespace taeda::nn {

@@ -3,9 +3,9 @@
 #include "taeda/device/generator.h"
 #include "taeda/device/sim.h"
 #include "taeda/nn/nn.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/dropout.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/random/random.h"
 #include "taeda/optim/optim.h"
 
 namespace taeda::nn {

@@ -6,7 +6,7 @@
 
 #include "common.h"
 #include "taeda/base/parallel_for.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::nn {
 namespace {

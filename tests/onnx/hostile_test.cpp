@@ -5,7 +5,7 @@
 #include "taeda/io/atomic_file.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/onnx/file.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/random/random.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/onnx/round_trip.h"

@@ -7,8 +7,8 @@
 #include "taeda/io/atomic_file.h"
 #include "taeda/io/npy.h"
 #include "taeda/onnx/file.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/special.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/special.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::onnx {

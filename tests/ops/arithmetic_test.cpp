@@ -1,13 +1,13 @@
 // What the op table cannot say about arithmetic: type promotion, errors, complex numbers, ties.
-#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "tests/error_of.h"
 #include "tests/ops/promotion_golden.h"
 #include "tests/ops/tensor_values.h"

@@ -1,5 +1,5 @@
 // scaled_dot_product_attention where blocks meet, and what a row of the op table cannot say.
-#include "taeda/ops/attention.h"
+#include "taeda/ops/nn/attention.h"
 
 #include <gmock/gmock.h>
 
@@ -12,16 +12,16 @@
 #include "taeda/device/allocator.h"
 #include "taeda/device/generator.h"
 #include "taeda/device/registry.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/dropout.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/rearrange.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/softmax.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/rearrange.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

@@ -7,7 +7,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/error_of.h"
 #include "tests/ops/op_inputs.h"
 #include "tests/ops/row_test.h"

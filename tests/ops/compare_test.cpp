@@ -1,15 +1,15 @@
 // What the op table cannot say about comparison, clamping and activations: errors and whole-tensor
 // answers.
-#include "taeda/ops/compare.h"
+#include "taeda/ops/elementwise/compare.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

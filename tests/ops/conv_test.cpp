@@ -1,6 +1,6 @@
 // Convolutions against the definition, for the shapes that each kernel serves, with and without
 // oneDNN; gradients of first and second order; errors.
-#include "taeda/ops/conv.h"
+#include "taeda/ops/nn/conv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
 #include "taeda/cpu/onednn.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -1,9 +1,9 @@
 // Creation: values, dtype rules, literals, memory of the user.
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 #include <gtest/gtest.h>
 
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

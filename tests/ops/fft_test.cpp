@@ -1,5 +1,5 @@
 // What rows cannot say of the Fourier transforms: many lengths, exactness, properties, errors.
-#include "taeda/ops/fft.h"
+#include "taeda/ops/spectral/fft.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,14 +11,14 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/base/parallel_for.h"
 #include "taeda/device/generator.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/einsum.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/stft.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/linalg/einsum.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/shape.h"
+#include "taeda/ops/spectral/stft.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

@@ -1,10 +1,10 @@
 #include "tests/ops/forms.h"
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/ops/names.h"
 #include "taeda/ops/out.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/random/random.h"
 
 namespace taeda::testing {
 

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/ops/operations.h"
 #include "taeda/ops/out.h"
 #include "taeda/tensor/grad_mode.h"

@@ -1,5 +1,5 @@
 // Tensors over files.
-#include "taeda/ops/from_file.h"
+#include "taeda/ops/create/from_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::testing {

@@ -1,12 +1,12 @@
 // Bins in several dimensions: PyTorch's numbers and errors.
-#include "taeda/ops/histogram.h"
+#include "taeda/ops/reduce/histogram.h"
 
 #include <gtest/gtest.h>
 
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/shape/join.h"
 #include "tests/error_of.h"
 #include "tests/ops/golden_operations.h"
 

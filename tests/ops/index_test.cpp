@@ -1,15 +1,15 @@
 // Indexing: numpy's rules, writing, errors in PyTorch's words. Expected values come from PyTorch
 // (tests/golden/indexing.py).
-#include "taeda/ops/index.h"
+#include "taeda/ops/index/index.h"
 
 #include <gtest/gtest.h>
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/gradcheck.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/embedding.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/embedding.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

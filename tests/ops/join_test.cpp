@@ -1,9 +1,9 @@
 // Concatenation and splitting.
-#include "taeda/ops/join.h"
+#include "taeda/ops/shape/join.h"
 
 #include <gtest/gtest.h>
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

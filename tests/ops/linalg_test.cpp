@@ -1,4 +1,4 @@
-#include "taeda/ops/linalg.h"
+#include "taeda/ops/linalg/linalg.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/device/generator.h"
 #include "taeda/device/registry.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/shape/join.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -1,5 +1,5 @@
 // Errors of losses, reductions and normalisations, and what a row of the op table cannot say.
-#include "taeda/ops/loss.h"
+#include "taeda/ops/nn/loss.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,12 +10,12 @@
 #include "taeda/autograd/node.h"
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/norm.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/scan.h"
-#include "taeda/ops/softmax.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/norm.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/reduce/scan.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda::testing {

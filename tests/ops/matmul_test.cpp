@@ -1,5 +1,5 @@
 // Matrix products against a reference in double, for every dtype, layout and path.
-#include "taeda/ops/matmul.h"
+#include "taeda/ops/linalg/matmul.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/einsum.h"
-#include "taeda/ops/join.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/linalg/einsum.h"
+#include "taeda/ops/shape/join.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

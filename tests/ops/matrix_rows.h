@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/linalg.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/linalg/linalg.h"
 #include "tests/ops/op_table.h"
 #include "tests/ops/reference_matrix.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "taeda/autograd/engine.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/error_of.h"
 #include "tests/ops/op_inputs.h"
 #include "tests/ops/row_test.h"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "taeda/autograd/engine.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "tests/ops/op_inputs.h"
 
 namespace taeda::testing {

@@ -10,7 +10,7 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/device/backends.h"
 #include "taeda/device/registry.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/ops/op_inputs.h"
 #include "tests/ops/row_test.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/ops/op_inputs.h"
 
 namespace taeda::testing {

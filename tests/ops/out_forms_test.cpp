@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "taeda/ops/compare.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/error_of.h"
 #include "tests/kept_warnings.h"

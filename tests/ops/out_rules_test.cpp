@@ -2,11 +2,11 @@
 // input shares, other dtypes, other devices.
 #include <gmock/gmock.h>
 
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/out.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/forms.h"
 

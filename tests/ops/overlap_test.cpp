@@ -5,11 +5,11 @@
 
 #include <functional>
 
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/parts.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/shape/parts.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 
 namespace taeda {

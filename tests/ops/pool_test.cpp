@@ -1,5 +1,5 @@
 // Pooling against the definition; gradients of first and second order; errors.
-#include "taeda/ops/pool.h"
+#include "taeda/ops/nn/pool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,15 +10,15 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/parts.h"
-#include "taeda/ops/pointwise.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/pointwise.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/parts.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "tests/ops/tensor_values.h"
 #include "tests/units_of_last_place.h"
 

@@ -3,11 +3,11 @@
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/device/registry.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/dropout.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/sort.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/sort.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

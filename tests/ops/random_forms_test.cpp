@@ -1,14 +1,14 @@
 // Drawn numbers as new tensors, counts and slopes: PyTorch's for a seed, and errors.
-#include "taeda/ops/random_forms.h"
+#include "taeda/ops/random/random_forms.h"
 
 #include <gtest/gtest.h>
 
-#include "taeda/ops/activation.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/dropout.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/nn/dropout.h"
 #include "taeda/ops/out_forms.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/random/random.h"
 #include "tests/error_of.h"
 #include "tests/ops/golden_operations.h"
 

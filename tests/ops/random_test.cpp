@@ -1,5 +1,5 @@
 // Random numbers: PyTorch's sequences on the CPU (tests/golden/random_numbers.py), moments, masks.
-#include "taeda/ops/random.h"
+#include "taeda/ops/random/random.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/dropout.h"
-#include "taeda/ops/sort.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/reduce/sort.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

@@ -1,13 +1,13 @@
 // Repeating, reversing, shifting, triangles; gradients of these and of views and joins.
-#include "taeda/ops/rearrange.h"
+#include "taeda/ops/shape/rearrange.h"
 
 #include <gtest/gtest.h>
 
 #include "taeda/autograd/gradcheck.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

@@ -1,4 +1,4 @@
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/reduce/reduce.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "taeda/autograd/node.h"
 #include "taeda/base/error.h"
 #include "taeda/base/parallel_for.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/ops/tensor_values.h"
 
 namespace taeda {

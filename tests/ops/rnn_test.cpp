@@ -1,6 +1,6 @@
 // Recurrent networks beyond the op table: sizes where kernels cut work, what is asked of a device's
 // own networks, autocast, errors.
-#include "taeda/ops/rnn.h"
+#include "taeda/ops/nn/rnn.h"
 
 #include <gmock/gmock.h>
 
@@ -8,10 +8,10 @@
 #include "taeda/autograd/engine.h"
 #include "taeda/device/registry.h"
 #include "taeda/kernels/rnn.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/rnn_steps.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/nn/rnn_steps.h"
+#include "taeda/ops/random/random.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

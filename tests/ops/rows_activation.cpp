@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "taeda/ops/activation.h"
+#include "taeda/ops/elementwise/activation.h"
 #include "tests/ops/formulas.h"
 #include "tests/ops/op_table.h"
 

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/ctc_loss.h"
-#include "taeda/ops/fractional_pool.h"
-#include "taeda/ops/softmax.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/ctc_loss.h"
+#include "taeda/ops/nn/fractional_pool.h"
+#include "taeda/ops/nn/softmax.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

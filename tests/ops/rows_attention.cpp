@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "taeda/ops/attention.h"
+#include "taeda/ops/nn/attention.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

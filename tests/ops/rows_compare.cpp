@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "taeda/ops/compare.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

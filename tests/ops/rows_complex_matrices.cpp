@@ -1,8 +1,8 @@
 // Decompositions of complex matrices, compared with those of real ones of twice the size.
 #include <cmath>
 
-#include "taeda/ops/join.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/ops/matrix_rows.h"
 
 namespace taeda::testing::matrices {

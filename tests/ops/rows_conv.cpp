@@ -1,4 +1,4 @@
-#include "taeda/ops/conv.h"
+#include "taeda/ops/nn/conv.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -1,8 +1,8 @@
 // Rows of creation, filling and copying. The input of a creation says dtype and device.
 #include <cmath>
 
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -4,10 +4,10 @@
 #include <complex>
 #include <numbers>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/fft.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/stft.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
+#include "taeda/ops/spectral/fft.h"
+#include "taeda/ops/spectral/stft.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

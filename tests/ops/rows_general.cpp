@@ -2,12 +2,12 @@
 #include <cmath>
 #include <functional>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/histogram.h"
-#include "taeda/ops/linalg.h"
-#include "taeda/ops/linalg_general.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/linalg/linalg.h"
+#include "taeda/ops/linalg/linalg_general.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/reduce/histogram.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/ops/matrix_rows.h"
 #include "tests/ops/op_table.h"
 #include "tests/ops/reference_matrix.h"

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "taeda/ops/embedding.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/sort.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/nn/embedding.h"
+#include "taeda/ops/reduce/sort.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

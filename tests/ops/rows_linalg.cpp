@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/linalg.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/linalg/linalg.h"
 #include "tests/ops/matrix_rows.h"
 
 namespace taeda::testing::matrices {

@@ -1,8 +1,8 @@
 // Losses.
 #include <cmath>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/loss.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/loss.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -1,7 +1,7 @@
 #include <map>
 
-#include "taeda/ops/einsum.h"
-#include "taeda/ops/matmul.h"
+#include "taeda/ops/linalg/einsum.h"
+#include "taeda/ops/linalg/matmul.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <complex>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/fft_hermitian.h"
-#include "taeda/ops/linalg.h"
-#include "taeda/ops/linalg_tensors.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/rearrange.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/linalg/linalg.h"
+#include "taeda/ops/linalg/linalg_tensors.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/shape/rearrange.h"
+#include "taeda/ops/shape/shape.h"
+#include "taeda/ops/spectral/fft_hermitian.h"
 #include "tests/ops/op_table.h"
 #include "tests/ops/reference_matrix.h"
 

@@ -1,8 +1,8 @@
 // Normalisations.
 #include <cmath>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/norm.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/norm.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

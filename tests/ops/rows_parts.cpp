@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/parts.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/parts.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "taeda/ops/pool.h"
+#include "taeda/ops/nn/pool.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

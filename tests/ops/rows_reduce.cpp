@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/scan.h"
-#include "taeda/ops/softmax.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/reduce/scan.h"
 #include "tests/ops/fibres.h"
 
 namespace taeda::testing {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "taeda/kernels/rnn.h"
-#include "taeda/ops/rnn.h"
+#include "taeda/ops/nn/rnn.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <map>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/selection.h"
-#include "taeda/ops/sequences.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/create/sequences.h"
+#include "taeda/ops/reduce/selection.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -2,9 +2,9 @@
 // says which element of the input each element of the result is.
 #include <cstdlib>
 
-#include "taeda/ops/join.h"
-#include "taeda/ops/rearrange.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/rearrange.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

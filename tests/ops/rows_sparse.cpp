@@ -1,8 +1,8 @@
 // Rows of operations with sparse tensors, whose results are compared as dense ones. The indices are
 // given, but for those that values decide.
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/sparse.h"
-#include "taeda/ops/tensor_literal.h"
+#include "taeda/ops/create/tensor_literal.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/sparse/sparse.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

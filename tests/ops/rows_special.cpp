@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "taeda/ops/parts.h"
-#include "taeda/ops/special.h"
-#include "taeda/ops/statistics.h"
+#include "taeda/ops/elementwise/special.h"
+#include "taeda/ops/reduce/statistics.h"
+#include "taeda/ops/shape/parts.h"
 #include "tests/ops/fibres.h"
 #include "tests/ops/op_table.h"
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <complex>
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/special_functions.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "taeda/ops/unary.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "tests/ops/formulas.h"
 #include "tests/ops/op_table.h"
 

@@ -1,13 +1,13 @@
 // Views: layouts, sharing of memory, errors in PyTorch's words.
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/shape.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

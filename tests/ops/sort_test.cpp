@@ -1,16 +1,16 @@
 // Ordering: values, ties, NaN, errors, gradients.
-#include "taeda/ops/sort.h"
+#include "taeda/ops/reduce/sort.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "taeda/autograd/gradcheck.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/shape/join.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

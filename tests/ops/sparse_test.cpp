@@ -1,6 +1,6 @@
 // Sparse tensors: what they are made of, how they print, and what is refused. Texts and shapes are
 // PyTorch's (2.15).
-#include "taeda/ops/sparse.h"
+#include "taeda/ops/sparse/sparse.h"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +8,15 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

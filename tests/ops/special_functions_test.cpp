@@ -1,15 +1,15 @@
 // Special functions at PyTorch's numbers (tests/golden/special_functions.py), and their errors.
-#include "taeda/ops/special_functions.h"
+#include "taeda/ops/elementwise/special_functions.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "taeda/autograd/engine.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/special_names.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/special_names.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 

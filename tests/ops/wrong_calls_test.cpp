@@ -10,14 +10,14 @@
 #include "taeda/base/error.h"
 #include "taeda/nn/functional/upsampling.h"
 #include "taeda/nn/functional/vision.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/conv.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/linalg.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/linalg/linalg.h"
+#include "taeda/ops/nn/conv.h"
+#include "taeda/ops/nn/pool.h"
 #include "taeda/ops/operations.h"
-#include "taeda/ops/parts.h"
-#include "taeda/ops/pool.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/shape/parts.h"
 
 namespace taeda {
 namespace {

@@ -5,12 +5,12 @@
 
 #include <cmath>
 
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/optim/optim.h"
 
 namespace taeda::optim {

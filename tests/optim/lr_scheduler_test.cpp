@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/optim/adam.h"
 #include "taeda/optim/sgd.h"
 #include "tests/optim/golden.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "taeda/base/parallel_for.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/optim/adagrad.h"
 #include "taeda/optim/adam.h"
 #include "taeda/optim/rmsprop.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/optim/rule_step.h"

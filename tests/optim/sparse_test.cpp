@@ -1,5 +1,5 @@
 // Optimizers with sparse gradients, and models with sparse tensors, against PyTorch.
-#include "taeda/ops/sparse.h"
+#include "taeda/ops/sparse/sparse.h"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +9,15 @@
 #include "taeda/device/sim.h"
 #include "taeda/nn/modules/embedding.h"
 #include "taeda/nn/utils.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/embedding.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/nn/embedding.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/error_of.h"

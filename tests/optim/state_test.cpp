@@ -9,8 +9,8 @@
 
 #include "taeda/io/serialize.h"
 #include "taeda/nn/modules/linear.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/random/random.h"
 #include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/random/random.h"
 #include "taeda/optim/optim.h"
 
 namespace taeda::wrong {

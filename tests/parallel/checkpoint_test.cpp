@@ -5,7 +5,7 @@
 #include "taeda/amp/autocast.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/nn/modules/activation.h"
-#include "taeda/ops/unary.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {

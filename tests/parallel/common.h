@@ -14,12 +14,12 @@
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/parallel/data_parallel.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "tests/error_of.h"
 
 namespace taeda::nn {

@@ -10,7 +10,7 @@
 #include "taeda/nn/any_module.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/parallel/imbalance.h"
-#include "taeda/ops/loss.h"
+#include "taeda/ops/nn/loss.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 

@@ -13,7 +13,7 @@
 #include "taeda/nn/pipe/balance.h"
 #include "taeda/nn/pipe/schedule.h"
 #include "taeda/nn/pipe/skip.h"
-#include "taeda/ops/loss.h"
+#include "taeda/ops/nn/loss.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {

@@ -4,7 +4,7 @@
 #include "taeda/device/sim_cost.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/modules/activation.h"
-#include "taeda/ops/loss.h"
+#include "taeda/ops/nn/loss.h"
 #include "taeda/optim/optim.h"
 
 namespace taeda::nn {

@@ -65,7 +65,7 @@ class HouseRules(Tree):
         self.assert_violation("layers", "optim must not include taeda/nn/module.h")
 
     def test_include_of_a_backend(self):
-        self.write("taeda/ops/copy.cpp", '#  include "taeda/cpu/kernels/copy.h"\n')
+        self.write("taeda/ops/create/copy.cpp", '#  include "taeda/cpu/kernels/copy.h"\n')
         self.assert_violation("layers", "ops must not include")
 
     def test_include_of_the_umbrella(self):

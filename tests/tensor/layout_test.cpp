@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/promote.h"
 #include "tests/error_of.h"
 

@@ -6,14 +6,14 @@
 #include <thread>
 
 #include "taeda/device/memory_stats.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/fft.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/norm.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/sort.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/nn/norm.h"
+#include "taeda/ops/reduce/sort.h"
+#include "taeda/ops/shape/shape.h"
+#include "taeda/ops/spectral/fft.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -9,8 +9,8 @@
 #include "print_golden.h"
 #include "print_stream_golden.h"
 #include "taeda/base/error.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 
 namespace taeda {
 namespace {

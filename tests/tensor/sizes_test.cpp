@@ -7,9 +7,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "taeda/autograd/meta.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/matmul.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "tests/threads/together.h"
 
 namespace taeda {

@@ -1,7 +1,7 @@
 // `taeda export`, and `taeda inspect` of what it writes.
 #include "taeda/onnx/file.h"
 #include "taeda/onnx/onnx.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/tool/common.h"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "taeda/io/archive.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/tool/common.h"
 
 namespace taeda {

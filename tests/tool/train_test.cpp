@@ -4,8 +4,8 @@
 #include "taeda/io/safetensors.h"
 #include "taeda/log/record_file.h"
 #include "taeda/log/summary_writer.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "taeda/vision/image_io.h"
 #include "tests/tool/common.h"
 

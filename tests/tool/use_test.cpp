@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "taeda/io/archive.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/image_io.h"
 #include "taeda/vision/mnist.h"
 #include "tests/tool/common.h"

@@ -1,6 +1,6 @@
 // What people type wrongly: a command line, and words of the one line that says so. Nothing else
 // is printed, nothing is written, and the exit code is 2.
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/tool/common.h"
 
 namespace taeda {

@@ -7,11 +7,11 @@
 
 #include "taeda/base/error.h"
 #include "taeda/nn/nn.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/loss.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/nn/loss.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/optim/optim.h"
 
 namespace taeda {

@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "taeda/data/loader.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/image_folder.h"
 #include "taeda/vision/transforms.h"
 #include "tests/error_of.h"

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/reduce.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/cairo.h"
 #include "taeda/vision/font.h"
 #include "taeda/vision/image_io.h"

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "taeda/data/loader.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/idx.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"

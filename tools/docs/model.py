@@ -19,7 +19,7 @@ class Symbol:
     name: str
     scope: str         # "taeda::nn", "taeda::Tensor"
     declaration: str   # as the header has it, without a body
-    file: str          # "taeda/ops/reduce.h"
+    file: str          # "taeda/ops/reduce/reduce.h"
     line: int
     comment: Comment
     shared: bool = False   # the comment is the one of the group in which the declaration stands

@@ -142,7 +142,7 @@ def methods_cpp(families):
         if found:
             headers.append(family.include)
             bodies += [f"// ---- {family.include} ----", ""] + found + [""]
-    includes = ["taeda/tensor/iter.h", "taeda/ops/assign.h", "taeda/ops/formulas.h", "taeda/tensor/observer.h"] + headers
+    includes = ["taeda/tensor/iter.h", "taeda/ops/assign.h", "taeda/ops/elementwise/formulas.h", "taeda/tensor/observer.h"] + headers
     return "\n".join([NOTICE] + [f'#include "{h}"' for h in sorted(includes)] +
                      ["", "namespace taeda::inline v0_2 {", ""] + bodies + ["}  // namespace taeda", ""])
 

@@ -25,7 +25,7 @@ METHOD_SOURCES = 3
 def read_declarations(root):
     """The families declared in a source tree, class Tensor's own methods first."""
     root = pathlib.Path(root)
-    paths = [root / "taeda/tensor/tensor_methods.inc"] + sorted((root / "taeda/ops").glob("*.h"))
+    paths = [root / "taeda/tensor/tensor_methods.inc"] + sorted((root / "taeda/ops").rglob("*.h"), key=lambda path: path.name)
     return declarations.read_files(
         [(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in paths if path.exists()])
 

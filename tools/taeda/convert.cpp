@@ -7,7 +7,7 @@
 
 #include "taeda/io/npy.h"
 #include "taeda/io/sharded.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/tensor_file.h"
 

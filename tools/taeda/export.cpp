@@ -5,7 +5,7 @@
 
 #include "taeda/models/resnet.h"
 #include "taeda/onnx/onnx.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/tensor_file.h"
 #include "tools/taeda/train/networks.h"

@@ -8,7 +8,7 @@
 #include "taeda/log/event_file.h"
 #include "taeda/log/table.h"
 #include "taeda/log/terminal.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/json.h"

@@ -1,7 +1,7 @@
 // Linear algebra under libtorch's names: torch::linalg_qr, torch::linalg::linalg_norm.
 #pragma once
 
-#include <taeda/ops/linalg_tolerances.h>
+#include <taeda/ops/linalg/linalg_tolerances.h>
 #include <taeda/ops/out_forms.h>
 #include <taeda/ops/write_out.h>
 #include <taeda_compat/forward.h>

@@ -11,7 +11,7 @@ namespace recurrent_detail {
 
 using nn::detail::CellKind;
 
-/// The options that weights as ops/rnn.h lists them speak of.
+/// The options that weights as ops/nn/rnn.h lists them speak of.
 inline nn::detail::RNNShape shape_of(CellKind kind, TensorList params, bool has_biases,
                                      int64_t num_layers, double dropout, bool bidirectional) {
   const size_t directions = static_cast<size_t>(num_layers) * (bidirectional ? 2 : 1),

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <taeda/ops/out_forms.h>
-#include <taeda/ops/random_forms.h>
+#include <taeda/ops/random/random_forms.h>
 #include <taeda_compat/namespaces.h>
 
 #include <concepts>

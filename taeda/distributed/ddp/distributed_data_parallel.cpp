@@ -5,7 +5,7 @@
 
 #include "taeda/distributed/ddp/module_state.h"
 #include "taeda/distributed/group/collectives.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed {

@@ -4,9 +4,9 @@
 
 #include "taeda/device/registry.h"
 #include "taeda/distributed/store/hash_store.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/reduce/reduce.h"
 
 namespace taeda::inline v0_2::equivalence {
 

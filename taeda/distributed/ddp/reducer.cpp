@@ -10,8 +10,8 @@
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
 #include "taeda/nn/pipe/lane.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed {

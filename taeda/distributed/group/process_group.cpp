@@ -4,8 +4,8 @@
 #include "taeda/distributed/group/checks.h"
 #include "taeda/distributed/group/group_core.h"
 #include "taeda/distributed/group/staging.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/iter.h"
 

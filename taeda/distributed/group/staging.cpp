@@ -5,8 +5,8 @@
 
 #include "taeda/base/checked_int.h"
 #include "taeda/distributed/group/work.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed {

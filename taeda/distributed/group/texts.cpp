@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::distributed::detail {
 

@@ -7,8 +7,8 @@
 #include "taeda/distributed/group/texts.h"
 #include "taeda/distributed/pipeline/order.h"
 #include "taeda/distributed/pipeline/stage_step.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed::pipelining {

@@ -6,7 +6,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/rethrow.h"
 #include "taeda/device/registry.h"
-#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed::pipelining::detail {

@@ -5,7 +5,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/rpc/agent.h"
-#include "taeda/ops/copy.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed::rpc {

@@ -8,7 +8,7 @@
 #include "taeda/autograd/sequence.h"
 #include "taeda/base/error.h"
 #include "taeda/distributed/rpc/contexts.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed::rpc {

@@ -4,7 +4,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/zero/partition.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed::detail {

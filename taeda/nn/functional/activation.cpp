@@ -1,7 +1,7 @@
 #include "taeda/nn/functional/activation.h"
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/random_forms.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/random/random_forms.h"
 
 namespace taeda::inline v0_2::nn::functional {
 

@@ -1,10 +1,10 @@
-// Activations as functions, and their options. Formulas: ops/activation.h.
+// Activations as functions, and their options. Formulas: ops/elementwise/activation.h.
 #pragma once
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
-#include "taeda/ops/activation.h"
-#include "taeda/ops/softmax.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/nn/softmax.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -128,7 +128,7 @@ class GumbelSoftmaxFuncOptions {
   TAEDA_ARG(int, dim) = -1;
 };
 
-// The functions without options or flags are those of ops/activation.h.
+// The functions without options or flags are those of ops/elementwise/activation.h.
 using taeda::gelu, taeda::softplus, taeda::softsign, taeda::silu, taeda::mish, taeda::hardswish,
     taeda::hardsigmoid;
 using taeda::tanhshrink, taeda::softshrink, taeda::hardshrink, taeda::prelu, taeda::glu;

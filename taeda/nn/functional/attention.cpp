@@ -5,10 +5,10 @@
 
 #include "taeda/nn/functional/dropout.h"
 #include "taeda/nn/functional/padding.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/matmul.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda::inline v0_2::nn::functional {
 

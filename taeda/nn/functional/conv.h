@@ -3,7 +3,7 @@
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
-#include "taeda/ops/conv.h"
+#include "taeda/ops/nn/conv.h"
 
 namespace taeda::inline v0_2::nn {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "taeda/base/arg.h"
-#include "taeda/ops/ctc_loss.h"
+#include "taeda/ops/nn/ctc_loss.h"
 
 namespace taeda::inline v0_2::nn {
 

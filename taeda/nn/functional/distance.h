@@ -1,10 +1,10 @@
-// Distances and similarities as functions, and their options. Formulas: ops/loss.h.
+// Distances and similarities as functions, and their options. Formulas: ops/nn/loss.h.
 #pragma once
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
-#include "taeda/ops/loss.h"
-#include "taeda/ops/selection.h"
+#include "taeda/ops/nn/loss.h"
+#include "taeda/ops/reduce/selection.h"
 
 namespace taeda::inline v0_2::nn {
 

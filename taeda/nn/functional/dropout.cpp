@@ -1,6 +1,6 @@
 #include "taeda/nn/functional/dropout.h"
 
-#include "taeda/ops/dropout.h"
+#include "taeda/ops/nn/dropout.h"
 
 namespace taeda::inline v0_2::nn::functional {
 

@@ -3,11 +3,11 @@
 #include <limits>
 
 #include "taeda/device/host_graph.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/embedding.h"
-#include "taeda/ops/resample.h"
-#include "taeda/ops/sort.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/nn/embedding.h"
+#include "taeda/ops/nn/resample.h"
+#include "taeda/ops/reduce/sort.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/observer.h"
 

@@ -1,6 +1,6 @@
 #include "taeda/nn/functional/fractional_pooling.h"
 
-#include "taeda/ops/random.h"
+#include "taeda/ops/random/random.h"
 
 namespace taeda::inline v0_2::nn::functional {
 

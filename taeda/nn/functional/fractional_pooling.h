@@ -3,7 +3,7 @@
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
-#include "taeda/ops/fractional_pool.h"
+#include "taeda/ops/nn/fractional_pool.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -28,7 +28,7 @@ using FractionalMaxPool2dFuncOptions = FractionalMaxPool2dOptions;
 using FractionalMaxPool3dFuncOptions = FractionalMaxPool3dOptions;
 using taeda::fractional_max_pool2d, taeda::fractional_max_pool3d;
 
-/// As ops/fractional_pool.h, with positions in the flattened channel. Exactly one of `output_size`
+/// As ops/nn/fractional_pool.h, with positions in the flattened channel. Exactly one of `output_size`
 /// and `output_ratio` is given; throws ValueError where neither is.
 std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(
     const Tensor& input, const FractionalMaxPool2dFuncOptions& options);

@@ -1,6 +1,6 @@
 #include "taeda/nn/functional/linear.h"
 
-#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 
 namespace taeda::inline v0_2::nn::functional {
 

@@ -3,7 +3,7 @@
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
-#include "taeda/ops/matmul.h"
+#include "taeda/ops/linalg/matmul.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -43,7 +43,7 @@ class UnflattenOptions {
 
 namespace functional {
 
-/// x W^T + b; see ops/matmul.h.
+/// x W^T + b; see ops/linalg/matmul.h.
 inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
   return taeda::linear(input, weight, bias);
 }

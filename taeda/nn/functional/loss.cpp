@@ -2,10 +2,10 @@
 
 #include "taeda/device/host_graph.h"
 #include "taeda/nn/functional/distance.h"
-#include "taeda/ops/activation.h"
 #include "taeda/ops/autocast.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/loss_reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
+#include "taeda/ops/nn/loss_reduce.h"
 
 namespace taeda::inline v0_2::nn::functional {
 

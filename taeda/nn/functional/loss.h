@@ -5,7 +5,7 @@
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
-#include "taeda/ops/loss.h"
+#include "taeda/ops/nn/loss.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -150,7 +150,7 @@ using MultilabelSoftMarginLossFuncOptions = MultiLabelSoftMarginLossOptions;
 using TripletMarginWithDistanceLossFuncOptions = TripletMarginWithDistanceLossOptions;
 
 // Note [Plain forms and options]
-// The forms with plain arguments are those of ops/loss.h. An enumerator, a number or a list that
+// The forms with plain arguments are those of ops/nn/loss.h. An enumerator, a number or a list that
 // converts to a plain argument may convert to options, too: a template gives way to a function that
 // is none, so the plain form is taken then.
 using taeda::cross_entropy, taeda::nll_loss, taeda::mse_loss, taeda::l1_loss, taeda::smooth_l1_loss;

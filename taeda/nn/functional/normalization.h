@@ -3,7 +3,7 @@
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
-#include "taeda/ops/norm.h"
+#include "taeda/ops/nn/norm.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -121,7 +121,7 @@ class NormalizeFuncOptions {
   TAEDA_ARG(std::optional<Tensor>, out);
 };
 
-/// See ops/norm.h for the formulas and errors. The order of arguments is that of Python's
+/// See ops/nn/norm.h for the formulas and errors. The order of arguments is that of Python's
 /// functions.
 inline Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                          const Tensor& weight, const Tensor& bias = {}, bool training = false,

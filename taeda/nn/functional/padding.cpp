@@ -5,7 +5,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/ops/autocast.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2::nn::functional {

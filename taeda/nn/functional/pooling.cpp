@@ -2,7 +2,7 @@
 
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/autocast.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn::functional::detail {
 

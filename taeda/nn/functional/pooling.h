@@ -1,9 +1,9 @@
-// Pooling as functions. The forms with plain arguments are those of ops/pool.h.
+// Pooling as functions. The forms with plain arguments are those of ops/nn/pool.h.
 #pragma once
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/types.h"
-#include "taeda/ops/pool.h"
+#include "taeda/ops/nn/pool.h"
 
 namespace taeda::inline v0_2::nn {
 

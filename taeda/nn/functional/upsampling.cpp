@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "taeda/kernels/memory_order.h"
-#include "taeda/ops/pool.h"
-#include "taeda/ops/resample.h"
+#include "taeda/ops/nn/pool.h"
+#include "taeda/ops/nn/resample.h"
 #include "taeda/tensor/layout.h"
 #include "taeda/tensor/observer.h"
 

@@ -2,11 +2,11 @@
 
 #include "taeda/base/checked_int.h"
 #include "taeda/nn/functional/padding.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/create_common.h"
-#include "taeda/ops/grid_sample.h"
-#include "taeda/ops/join.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/create/create_common.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/nn/grid_sample.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda::inline v0_2::nn::functional {
 

@@ -1,6 +1,6 @@
 #include "taeda/nn/modules/activation.h"
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "taeda/nn/containers/sequential.h"
-#include "taeda/ops/compare.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda::inline v0_2::nn {
 

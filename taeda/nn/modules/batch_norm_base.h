@@ -7,7 +7,7 @@
 
 #include "taeda/nn/checkpoint.h"
 #include "taeda/nn/modules/normalization.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "taeda/nn/functional/padding.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
 

@@ -6,7 +6,7 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// -log of the probability of target sequences over all their alignments; see ops/ctc_loss.h.
+/// -log of the probability of target sequences over all their alignments; see ops/nn/ctc_loss.h.
 class CTCLossImpl : public detail::LossModule<CTCLossOptions, CTCLossImpl> {
  public:
   explicit CTCLossImpl(CTCLossOptions o = {}) : LossModule(std::move(o)) {}

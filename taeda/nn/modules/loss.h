@@ -1,5 +1,5 @@
 // Losses. Tensors among the options (class weights) are buffers: they move with the module and are
-// saved with it. Formulas and errors: ops/loss.h.
+// saved with it. Formulas and errors: ops/nn/loss.h.
 #pragma once
 
 #include "taeda/nn/cloneable.h"

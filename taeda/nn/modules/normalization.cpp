@@ -3,7 +3,7 @@
 #include "taeda/nn/checkpoint.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/nn/modules/batch_norm_base.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
 

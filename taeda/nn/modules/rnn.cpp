@@ -7,8 +7,8 @@
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/modules/layer_count.h"
 #include "taeda/nn/modules/rnn_packed.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/rnn.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/rnn.h"
 
 namespace taeda::inline v0_2::nn {
 

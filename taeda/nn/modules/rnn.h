@@ -97,7 +97,7 @@ class RNNImplBase : public Cloneable<Derived> {
   void reset() override;
   void reset_parameters();
   std::string extra_repr() const override;
-  /// The weights in the order that ops/rnn.h lists them.
+  /// The weights in the order that ops/nn/rnn.h lists them.
   std::vector<Tensor> all_weights() const;
   /// Devices pack weights themselves when they want them in one piece: programs may call this, and
   /// nothing is left to do.

@@ -1,9 +1,9 @@
 #include "taeda/nn/modules/rnn_packed.h"
 
-#include "taeda/ops/create.h"
-#include "taeda/ops/dropout.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/rnn.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/nn/rnn.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda::inline v0_2::nn::detail {
 

@@ -6,7 +6,7 @@
 
 namespace taeda::inline v0_2::nn::detail {
 
-/// A network: its weights as ops/rnn.h lists them.
+/// A network: its weights as ops/nn/rnn.h lists them.
 struct PackedNetwork {
   CellKind kind;
   RNNShape shape;

@@ -2,7 +2,7 @@
 
 #include "taeda/nn/functional/activation.h"
 #include "taeda/nn/functional/attention.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
 

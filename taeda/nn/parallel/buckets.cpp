@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/join.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/shape/join.h"
 #include "taeda/ops/write_out.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/parts.h"

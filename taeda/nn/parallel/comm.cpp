@@ -5,8 +5,8 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/join.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/shape/join.h"
 #include "taeda/ops/write_out.h"
 #include "taeda/tensor/grad_mode.h"
 

@@ -7,8 +7,8 @@
 #include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/nn/pipe/balance.h"
 #include "taeda/nn/pipe/pipe.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/loss.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/nn/loss.h"
 
 namespace taeda::inline v0_2::equivalence {
 

@@ -11,7 +11,7 @@
 #include "taeda/device/registry.h"
 #include "taeda/nn/checkpoint.h"
 #include "taeda/nn/pipe/stage.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {

@@ -7,8 +7,8 @@
 #include "taeda/device/registry.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/pipe/pipeline.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda::inline v0_2::nn {
 

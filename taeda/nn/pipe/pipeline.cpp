@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "taeda/nn/checkpoint.h"
-#include "taeda/ops/join.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda::inline v0_2::nn::detail {
 

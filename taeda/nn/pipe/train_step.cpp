@@ -7,7 +7,7 @@
 #include "taeda/nn/checkpoint.h"
 #include "taeda/nn/pipe/pipeline.h"
 #include "taeda/nn/pipe/schedule.h"
-#include "taeda/ops/arithmetic.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 
 namespace taeda::inline v0_2::nn::detail {
 

@@ -1,8 +1,8 @@
 #include "tests/autograd/programs/show.h"
 
 #include "taeda/base/error.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::programs {
 

@@ -1,10 +1,10 @@
 #include "tests/autograd/programs/twin.h"
 
 #include "taeda/autograd/record.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/index.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::programs {

@@ -14,7 +14,7 @@
 #include "taeda/base/error.h"
 #include "taeda/distributed/cluster/progress.h"
 #include "taeda/distributed/group/collectives.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/cluster/processes.h"
 #include "tests/distributed/cluster/relay.h"
 #include "tests/distributed/process.h"

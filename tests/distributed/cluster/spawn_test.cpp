@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "taeda/distributed/group/collectives.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/cluster/processes.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"

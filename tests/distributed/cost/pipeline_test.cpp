@@ -6,7 +6,7 @@
 #include <set>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda {
 namespace {

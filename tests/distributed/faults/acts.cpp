@@ -8,7 +8,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/store/tcp_store.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/error_of.h"
 

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/faults/job.h"
 
 namespace taeda {

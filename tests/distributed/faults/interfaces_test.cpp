@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "taeda/distributed/distributed.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/parts.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/parts.h"
 #include "tests/distributed/faults/machines.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/distributed/stores.h"

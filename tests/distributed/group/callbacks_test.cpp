@@ -4,10 +4,10 @@
 
 #include <future>
 
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/parts.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/shape/parts.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/distributed/group/ranks.h"
 #include "tests/error_of.h"
 

@@ -9,7 +9,7 @@
 
 #include "taeda/distributed/distributed.h"
 #include "taeda/distributed/store/tcp_store.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/distributed/stores.h"
 #include "tests/error_of.h"

@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "taeda/distributed/rendezvous.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/sparse.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/sparse/sparse.h"
 #include "tests/distributed/group/ranks.h"
 #include "tests/distributed/process.h"
 #include "tests/error_of.h"

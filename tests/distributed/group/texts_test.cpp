@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "taeda/device/allocator.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/group/ranks.h"
 
 namespace taeda::distributed {

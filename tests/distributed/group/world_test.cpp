@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "taeda/distributed/distributed.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/error_of.h"
 

@@ -7,9 +7,9 @@
 
 #include "taeda/distributed/distributed.h"
 #include "taeda/distributed/engine.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/distributed/stores.h"
 #include "tests/variable.h"

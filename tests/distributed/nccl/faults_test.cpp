@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "taeda/base/error.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/distributed/nccl/devices.h"
 #include "tests/distributed/process.h"
 #include "tests/error_of.h"

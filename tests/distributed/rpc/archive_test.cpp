@@ -6,8 +6,8 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/rpc/codec.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 
 namespace taeda::distributed::rpc {

@@ -7,7 +7,7 @@
 
 #include "taeda/device/sim.h"
 #include "taeda/distributed/store/hash_store.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/rpc/functions.h"
 #include "tests/distributed/rpc/workers.h"
 #include "tests/error_of.h"

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/rpc/functions.h"
 #include "tests/distributed/rpc/workers.h"
 #include "tests/error_of.h"

@@ -12,7 +12,7 @@
 #include "taeda/distributed/grpc/handshake.h"
 #include "taeda/distributed/rpc/grpc/frames.h"
 #include "taeda/distributed/rpc/transport.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 #include "tests/distributed/stores.h"
 #include "tests/error_of.h"
 

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "taeda/device/registry.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/dropout.h"
-#include "taeda/ops/random.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/random/random.h"
 #include "tests/ops/op_inputs.h"
 
 namespace taeda::testing {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "taeda/nn/functional/upsampling.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/random.h"
-#include "taeda/ops/sparse.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/sparse/sparse.h"
 #include "tests/wrong_calls.h"
 
 namespace taeda::wrong {

@@ -1,5 +1,5 @@
 // Special functions, Fourier transforms, windows, and integers at the ends of their range.
-#include "taeda/ops/random_forms.h"
+#include "taeda/ops/random/random_forms.h"
 #include "taeda/taeda.h"
 #include "tests/ops/wrong_calls/inputs.h"
 

@@ -1,7 +1,7 @@
 // Quantiles, histograms, parts of tensors, random numbers, sequences of labels, attention.
 #include "taeda/nn/functional/embedding.h"
-#include "taeda/ops/from_file.h"
-#include "taeda/ops/random_forms.h"
+#include "taeda/ops/create/from_file.h"
+#include "taeda/ops/random/random_forms.h"
 #include "taeda/taeda.h"
 #include "tests/ops/wrong_calls/inputs.h"
 

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "taeda/log/table.h"
-#include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/train/folders.h"

@@ -6,10 +6,10 @@
 
 #include "taeda/device/generator.h"
 #include "taeda/models/gpt.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
-#include "taeda/ops/softmax.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
+#include "taeda/ops/nn/softmax.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tools/taeda/train/classification.h"
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "taeda/base/nearest.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/vision/image_io.h"
 #include "taeda/vision/transforms.h"
 #include "tools/taeda/command.h"

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "taeda/amp/autocast.h"
-#include "taeda/ops/arithmetic.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/reduce.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::tool {

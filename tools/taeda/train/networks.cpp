@@ -11,8 +11,8 @@
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/nn/modules/activation.h"
-#include "taeda/ops/pool.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/nn/pool.h"
+#include "taeda/ops/shape/shape.h"
 #include "tools/taeda/command.h"
 
 namespace taeda::tool {

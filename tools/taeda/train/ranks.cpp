@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "taeda/device/generator.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/shape.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 #include "tools/taeda/train/together.h"
 
 namespace taeda::tool {

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "taeda/log/terminal.h"
-#include "taeda/ops/loss.h"
+#include "taeda/ops/nn/loss.h"
 #include "taeda/vision/cifar.h"
 #include "taeda/vision/image_folder.h"
 #include "taeda/vision/mnist.h"

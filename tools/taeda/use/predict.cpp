@@ -7,9 +7,9 @@
 
 #include "taeda/io/atomic_file.h"
 #include "taeda/log/table.h"
-#include "taeda/ops/join.h"
-#include "taeda/ops/pointwise.h"
-#include "taeda/ops/softmax.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/elementwise/pointwise.h"
+#include "taeda/ops/nn/softmax.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"

@@ -2,7 +2,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
-#include "taeda/ops/create.h"
+#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::distributed::nccl {
 

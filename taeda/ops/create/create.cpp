@@ -1,0 +1,387 @@
+#include "taeda/ops/create/create.h"
+
+#include <cmath>
+
+#include "taeda/autograd/record.h"
+#include "taeda/autograd/runs_once.h"
+#include "taeda/base/checked_int.h"
+#include "taeda/base/error.h"
+#include "taeda/device/registry.h"
+#include "taeda/device/transfer.h"
+#include "taeda/kernels/copy.h"
+#include "taeda/kernels/create.h"
+#include "taeda/ops/autocast.h"
+#include "taeda/ops/create/create_common.h"
+#include "taeda/ops/create/stored.h"
+#include "taeda/ops/elementwise/pointwise.h"
+#include "taeda/ops/meta_guard.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
+#include "taeda/ops/sparse/sparse_common.h"
+#include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/layout.h"
+#include "taeda/tensor/observer.h"
+
+namespace taeda::inline v0_2 {
+
+namespace {
+
+using detail::device_of;
+using detail::finish;
+
+/// Fills memory that nobody has seen: unlike fill_, it counts as no change.
+void fill_new(const Tensor& out, const Scalar& value) { detail::fill_elements(out, value); }
+
+/// The whole memory of a new tensor, whatever the order of its dimensions; a sparse one has none.
+inline void fill_storage_with_zeros(const Tensor& fresh) {
+  const StorageImpl& storage = *fresh.storage().get();
+  if (storage.nbytes() > 0) fill_zero(storage.data_for_work(), storage.device(), storage.nbytes());
+}
+
+/// A tensor over memory that exists.
+Tensor wrap(Storage storage, const Layout& layout, ScalarType dtype) {
+  auto impl = make_intrusive<TensorImpl>(std::move(storage), Layout(layout), dtype);
+  impl->inference = InferenceMode::is_enabled();
+  return Tensor(std::move(impl));
+}
+
+ScalarType dtype_of_number(const Scalar& value) {
+  if (value.is_floating_point()) return get_default_dtype();
+  return value.is_complex() ? to_complex_type(get_default_dtype()) : value.type();
+}
+
+TensorOptions like(const Tensor& t, const TensorOptions& o) {
+  return o.dtype(o.dtype_or(t.dtype()))
+      .device(o.has_device() ? o.device() : t.device())
+      .layout(t.is_strided() ? o.layout() : TensorLayout(t.layout()));
+}
+
+}  // namespace
+
+Tensor empty(IntArrayRef sizes, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  const TensorOptions o = format ? options.memory_format(format) : options;
+  if (o.has_layout()) [[unlikely]]
+    return detail::sparse_empty(sizes, o);
+  if (o.memory_format() == MemoryFormat::Contiguous && !o.pinned_memory())
+    return finish(make_tensor(sizes, o.dtype(), device_of(o)), o);
+  const Layout layout{sizes, strides_in(sizes, o.memory_format()), 0};
+  Tensor out = make_tensor(layout, o.dtype(), device_of(o));
+  if (o.pinned_memory()) out = out.pin_memory();
+  return finish(std::move(out), o);
+}
+
+Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o) {
+  TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
+  for (int64_t s : strides)
+    TAEDA_CHECK(s >= 0,
+                "empty_strided: Negative strides are not supported, got strides: ", strides);
+  const Layout layout{sizes, strides, 0};
+  const int64_t item = element_size(o.dtype());
+  const Tensor memory =
+      make_tensor(IntArrayRef(layout.checked_storage_nbytes(item) / item), o.dtype(), device_of(o));
+  return finish(wrap(memory.storage(), layout, o.dtype()), o);
+}
+
+Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
+  if (is_observed()) return observe("zeros", zeros, sizes, o);
+  Tensor out = empty(sizes, o.requires_grad(false));
+  fill_storage_with_zeros(out);
+  return finish(std::move(out), o);
+}
+
+Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
+  if (is_observed()) return observe("full", full, sizes, value, o);
+  TAEDA_CHECK(!o.has_layout(), "full(...) is not implemented for sparse layout");
+  Tensor out = empty(sizes, o.dtype(o.dtype_or(dtype_of_number(value))).requires_grad(false));
+  fill_new(out, value);
+  return finish(std::move(out), o);
+}
+
+Tensor ones(IntArrayRef sizes, const TensorOptions& o) {
+  if (is_observed()) return observe("ones", ones, sizes, o);
+  return full(sizes, 1, o.dtype(o.dtype()));
+}
+
+Tensor scalar_tensor(const Scalar& value, const TensorOptions& o) {
+  if (is_observed()) return observe("scalar_tensor", scalar_tensor, value, o);
+  return full({}, value, o.dtype(o.dtype()));
+}
+
+Tensor empty_like(const Tensor& self, const TensorOptions& options,
+                  std::optional<MemoryFormat> format) {
+  const TensorOptions o = like(self, format ? options.memory_format(format) : options);
+  if (o.has_layout()) [[unlikely]]
+    return detail::sparse_empty(self.sizes(), o);
+  const MemoryFormat wanted = o.memory_format_opt().value_or(MemoryFormat::Preserve);
+  if (o.pinned_memory() || wanted != MemoryFormat::Preserve) return empty(self.sizes(), o);
+  const Layout layout{self.sizes(), strides_like(self.layout()), 0};
+  return finish(make_tensor(layout, o.dtype(), device_of(o)), o);
+}
+
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o,
+                 std::optional<MemoryFormat> format) {
+  if (is_observed()) return observe("full_like", full_like, self, value, o, format);
+  Tensor out = empty_like(self, o.requires_grad(false), format);
+  fill_new(out, value);
+  return finish(std::move(out), o);
+}
+
+Tensor zeros_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  if (is_observed()) return observe("zeros_like", zeros_like, self, o, format);
+  Tensor out = empty_like(self, o.requires_grad(false), format);
+  fill_storage_with_zeros(out);
+  return finish(std::move(out), o);
+}
+
+Tensor ones_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  if (is_observed()) return observe("ones_like", ones_like, self, o, format);
+  return full_like(self, 1, o, format);
+}
+
+Tensor Tensor::new_empty(IntArrayRef sizes, const TensorOptions& o) const {
+  return empty(sizes, like(*this, o));
+}
+Tensor Tensor::new_empty_strided(IntArrayRef sizes, IntArrayRef strides,
+                                 const TensorOptions& o) const {
+  return empty_strided(sizes, strides, like(*this, o));
+}
+Tensor Tensor::new_zeros(IntArrayRef sizes, const TensorOptions& o) const {
+  if (is_observed()) return observe_method("new_zeros", &Tensor::new_zeros, *this, sizes, o);
+  return zeros(sizes, like(*this, o));
+}
+Tensor Tensor::new_ones(IntArrayRef sizes, const TensorOptions& o) const {
+  if (is_observed()) return observe_method("new_ones", &Tensor::new_ones, *this, sizes, o);
+  return ones(sizes, like(*this, o));
+}
+Tensor Tensor::new_full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) const {
+  if (is_observed()) return observe_method("new_full", &Tensor::new_full, *this, sizes, value, o);
+  return full(sizes, value, like(*this, o));
+}
+
+Tensor arange(const Scalar& end, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("arange", arange, end, o);
+  return arange(0, end, 1, o);
+}
+Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("arange", arange, start, end, o);
+  return arange(start, end, 1, o);
+}
+
+namespace {
+
+/// Throws where a dtype does not count: bool, complex numbers.
+void check_counts(const char* op, ScalarType t) {
+  TAEDA_CHECK_NOT_IMPLEMENTED(t != kBool && !is_complex(t), "\"", op, "\" not implemented for '", t,
+                              "'");
+}
+
+/// Numbers in [start, end) at distance `step`, after the checks that PyTorch makes.
+int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) {
+  const double first = start.toDouble(), last = end.toDouble(), delta = step.toDouble();
+  TAEDA_CHECK(delta != 0, "step must be nonzero");
+  TAEDA_CHECK(std::isfinite(first) && std::isfinite(last), "unsupported range: ", first, " -> ",
+              last);
+  TAEDA_CHECK(delta > 0 ? last >= first : last <= first,
+              "upper bound and larger bound inconsistent with step sign");
+  if (start.is_integral(true) && end.is_integral(true) && step.is_integral(true)) {
+    const int64_t by = step.toLong(),
+                  distance = (CheckedInt(end.toLong()) - start.toLong()).value("arange");
+    return distance / by + (distance % by != 0);
+  }
+  const double n = std::ceil((last - first) / delta);
+  TAEDA_CHECK(n >= 0 && n < 9e18, "invalid size, possible overflow?");
+  return static_cast<int64_t>(n);
+}
+
+}  // namespace
+
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("arange", arange, start, end, step, o);
+  const bool integral = start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
+  const ScalarType dtype = o.dtype_or(integral ? kLong : get_default_dtype());
+  check_counts("arange", dtype);
+  const int64_t n = arange_size(start, end, step);
+  Tensor out = make_tensor(IntArrayRef(n), dtype, device_of(o));
+  if (n > 0) arange_slot(out.device().type(), out, start, step);
+  return finish(std::move(out), o);
+}
+
+namespace {
+
+/// The dtype of numbers between two ends, of which either may be complex.
+ScalarType space_dtype(const char* name, const Scalar& start, const Scalar& end,
+                       const TensorOptions& o) {
+  if (!start.is_complex() && !end.is_complex()) return o.dtype();
+  const ScalarType inferred = to_complex_type(get_default_dtype());
+  TAEDA_CHECK(is_complex(o.dtype_or(inferred)), "torch.", name, "(): inferred dtype ",
+              to_string(inferred), " can't be safely cast to passed dtype ", to_string(o.dtype()));
+  return o.dtype_or(inferred);
+}
+
+/// An end of the numbers of a dtype; below 0 a byte's counts from 256 down.
+Scalar end_of(const Scalar& s, ScalarType t) {
+  return t == kByte && s.toDouble() < 0 ? Scalar(int64_t{static_cast<uint8_t>(s.toLong())}) : s;
+}
+
+/// The real numbers of `z`, or those beside i.
+Scalar real_of(const Scalar& z) { return z.to<std::complex<double>>().real(); }
+Scalar imag_of(const Scalar& z) { return z.to<std::complex<double>>().imag(); }
+
+}  // namespace
+
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& o) {
+  if (is_observed()) return observe("linspace", linspace, start, end, steps, o);
+  TAEDA_CHECK(steps >= 0, "number of steps must be non-negative");
+  if (const ScalarType t = space_dtype("linspace", start, end, o); is_complex(t)) {
+    const TensorOptions parts = o.dtype(to_real_type(t)).requires_grad(false);
+    return finish(make_complex(linspace(real_of(start), real_of(end), steps, parts),
+                               linspace(imag_of(start), imag_of(end), steps, parts)),
+                  o);
+  }
+  Tensor out = make_tensor(IntArrayRef(steps), o.dtype(), device_of(o));
+  if (steps > 0)
+    linspace_slot(out.device().type(), out, end_of(start, out.dtype()), end_of(end, out.dtype()));
+  return finish(std::move(out), o);
+}
+
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
+                const TensorOptions& o) {
+  const ScalarType t = space_dtype("logspace", start, end, o);
+  TAEDA_CHECK_NOT_IMPLEMENTED(t != kBool, "\"logspace\" not implemented for 'Bool'");
+  const ScalarType wide = is_floating_point(t) || is_complex(t) ? t : kDouble;
+  const Tensor exponents = linspace(start, end, steps, o.dtype(wide).requires_grad(false));
+  const Tensor out = full({steps}, base, exponents.options()).pow(exponents);
+  return finish(out.to(t), o);
+}
+
+Tensor eye(int64_t n, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("eye", eye, n, o);
+  return eye(n, n, o);
+}
+
+Tensor eye(int64_t n, int64_t m, const TensorOptions& o) {
+  if (is_observed()) return observe_overloaded("eye", eye, n, m, o);
+  TAEDA_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
+  TAEDA_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
+  Tensor out = zeros({n, m}, o.requires_grad(false));
+  out.diagonal().fill_(1);
+  return finish(std::move(out), o);
+}
+
+namespace {
+
+/// Elements of the lower triangle of row x col up to diagonal `offset`. Row r has r + offset + 1 of
+/// them, but at least none and at most col.
+CheckedInt triangle_size(int64_t row, int64_t col, int64_t offset) {
+  const int64_t empty = std::clamp<int64_t>(-(offset + 1), 0, row);
+  const int64_t full = std::clamp<int64_t>(col - (offset + 1), empty, row);
+  const CheckedInt first = CheckedInt(empty) + offset + 1, count = CheckedInt(full) - empty;
+  return count * (first + first + count - 1) / 2 + (CheckedInt(row) - full) * col;
+}
+
+Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, bool upper,
+                        const TensorOptions& o) {
+  TAEDA_CHECK(row >= 0, "row must be non-negative, got", row);
+  TAEDA_CHECK(col >= 0, "col must be non-negative, got", col);
+  const char* const op = upper ? "triu_indices" : "tril_indices";
+  const ScalarType dtype = o.dtype_or(kLong);
+  TAEDA_CHECK_NOT_IMPLEMENTED(is_integral(dtype, false), "\"", op, "\" not implemented for '",
+                              dtype, "'");
+  offset = std::clamp(offset, -row - 1, col);
+  const CheckedInt all = CheckedInt(row) * col;
+  const int64_t n =
+      (upper ? all - triangle_size(row, col, offset - 1) : triangle_size(row, col, offset))
+          .value(op);
+  const Tensor out = make_tensor({2, n}, kLong, kCPU);
+  int64_t* rows = out.data_ptr<int64_t>();
+  for (int64_t r = upper ? 0 : std::max<int64_t>(-offset, 0), i = 0; i < n; ++r) {
+    const int64_t edge = std::clamp<int64_t>(r + offset + !upper, 0, col);
+    for (int64_t c = upper ? edge : 0; c < (upper ? col : edge); ++c, ++i) {
+      rows[i] = r;
+      rows[n + i] = c;
+    }
+  }
+  return finish(out.to(device_of(o), dtype), o);
+}
+
+}  // namespace
+
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& o) {
+  return triangle_indices(row, col, offset, false, o);
+}
+
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& o) {
+  return triangle_indices(row, col, offset, true, o);
+}
+
+Tensor tensor(const TensorLiteral& values, const TensorOptions& o) {
+  if (is_stored(o.dtype_or(values.dtype()))) [[unlikely]] {
+    const ScalarType wide = is_integral(values.dtype(), true) ? kLong : kDouble;
+    const Tensor numbers = tensor(values, TensorOptions(wide).device(device_of(o)));
+    return finish(numbers.to(o.dtype()), o);
+  }
+  const Tensor host = make_tensor(values.sizes(), o.dtype_or(values.dtype()), kCPU);
+  values.write(static_cast<char*>(host.data_ptr()), host.dtype());
+  Tensor out = o.pinned_memory() ? host.pin_memory() : host.to(device_of(o));
+  return finish(std::move(out), o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& o) {
+  return from_blob(data, sizes, contiguous_strides(sizes), nullptr, o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o) {
+  return from_blob(data, sizes, strides, nullptr, o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> deleter,
+                 const TensorOptions& o) {
+  return from_blob(data, sizes, contiguous_strides(sizes), std::move(deleter), o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+                 std::function<void(void*)> deleter, const TensorOptions& o) {
+  TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
+  TAEDA_CHECK(static_cast<int64_t>(sizes.size()) <= kMaxDims, "from_blob: a tensor has at most ",
+              kMaxDims, " dimensions, got sizes ", sizes);
+  for (const int64_t stride : strides)
+    TAEDA_CHECK(stride >= 0, "from_blob: strides must not be negative, got ", strides);
+  TAEDA_CHECK_TYPE(o.dtype() != ScalarType::Undefined,
+                   "from_blob: expected a dtype, got Undefined");
+  const Layout layout{sizes, strides, 0};
+  const auto bytes = static_cast<size_t>(layout.checked_storage_nbytes(element_size(o.dtype())));
+  TAEDA_CHECK_VALUE(data || bytes == 0, "from_blob: the data pointer is null for sizes ", sizes);
+  if (bytes != 0) detail::check_aligned(data, o.dtype(), "from_blob");
+  Storage storage = Storage::from_user(data, bytes, resolve(o.device()), std::move(deleter));
+  return finish(wrap(std::move(storage), layout, o.dtype()), o);
+}
+
+Tensor make_complex(const Tensor& real, const Tensor& imag) {
+  TAEDA_CHECK(real.dtype() == imag.dtype() && (real.dtype() == kFloat || real.dtype() == kDouble),
+              "Expected both inputs to be Half, Float or Double tensors but got ",
+              to_string(real.dtype()), " and ", to_string(imag.dtype()));
+  const bool recorded = wants_grad(real, imag);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    const Tensor whole = view_as_complex(stack(broadcast_tensors({real, imag}), -1));
+    out = make_alias(whole);
+  }
+  if (recorded) {
+    autograd::runs_once();
+    record("ComplexBackward0", out, {real, imag}, [](const Tensor& g, Needs needs) {
+      return TensorVec{needs[0] ? taeda::real(g) : Tensor(), needs[1] ? taeda::imag(g) : Tensor()};
+    });
+  }
+  return out;
+}
+
+Tensor polar(const Tensor& abs, const Tensor& angle) {
+  if (AutocastMode::is_active()) return policy::declared<"polar">(polar, abs, angle);
+  TAEDA_CHECK(is_floating_point(abs.dtype()) && is_floating_point(angle.dtype()),
+              "Expected both inputs to be Half, Float or Double tensors but got ", abs.dtype(),
+              " and ", angle.dtype());
+  return make_complex(abs.mul(angle.cos()), abs.mul(angle.sin()));
+}
+
+}  // namespace taeda::inline v0_2

@@ -1,0 +1,80 @@
+// Making tensors. TensorOptions say dtype, device, requires_grad and memory format; a dtype or a
+// device alone may stand for them: zeros({2, 3}, kLong), ones({2}, "sim:0").
+// [operations, keyword: memory_format]
+#pragma once
+
+#include "taeda/ops/create/tensor_literal.h"
+#include "taeda/tensor/tensor.h"
+
+namespace taeda::inline v0_2 {
+
+/// Uninitialised memory.
+Tensor empty(IntArrayRef size, const TensorOptions& options = {},
+             std::optional<MemoryFormat> memory_format = {});
+/// Uninitialised memory with the strides given, in elements.
+Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {});
+Tensor zeros(IntArrayRef size, const TensorOptions& options = {});
+Tensor ones(IntArrayRef size, const TensorOptions& options = {});
+/// dtype follows `value` if the options have none: int64 for integers, bool, the default for
+/// floats.
+Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {});
+/// A 0-dim tensor; of the default dtype unless the options have one.
+Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
+
+// Sizes, strides, dtype and device of `self`, unless the options have others.
+Tensor empty_like(const Tensor& self, const TensorOptions& options = {},
+                  std::optional<MemoryFormat> memory_format = {});
+Tensor zeros_like(const Tensor& self, const TensorOptions& options = {},
+                  std::optional<MemoryFormat> memory_format = {});
+Tensor ones_like(const Tensor& self, const TensorOptions& options = {},
+                 std::optional<MemoryFormat> memory_format = {});
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {},
+                 std::optional<MemoryFormat> memory_format = {});
+
+/// start, start + step, ... before `end`. int64 if all three are integers, else the default dtype.
+/// Throws Error for a step of zero or one that leads away from `end`.
+/// [sequence]
+Tensor arange(const Scalar& end, const TensorOptions& options = {});
+Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options = {});
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
+              const TensorOptions& options = {});
+/// `steps` numbers from `start` to `end`, both included, at equal distances.
+/// [sequence]
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
+                const TensorOptions& options = {});
+/// base ** linspace(start, end, steps).
+/// [sequence]
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10,
+                const TensorOptions& options = {});
+/// Ones on the diagonal of an n x m (n x n) matrix.
+Tensor eye(int64_t n, const TensorOptions& options = {});
+Tensor eye(int64_t n, int64_t m, const TensorOptions& options = {});
+/// Rows and columns, as a [2, count] tensor, of the elements on or below (above) the diagonal
+/// `offset` of a row x col matrix. int64 unless the options have a dtype.
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0,
+                    const TensorOptions& options = {});
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0,
+                    const TensorOptions& options = {});
+
+/// The numbers given, in the shape of the nested lists: tensor({{1, 2}, {3, 4}}), tensor(3.5),
+/// tensor(std::vector<float>{...}). Without a dtype in the options, int becomes int64, floating
+/// point the default dtype. Throws Error for lists of unequal lengths.
+Tensor tensor(const TensorLiteral& values, const TensorOptions& options = {});
+
+/// A tensor over memory of somebody else, which must outlive it, or is given to `deleter` when the
+/// last tensor over it dies. `stride` are in elements. The options' device says where it lies.
+Tensor from_blob(void* data, IntArrayRef size, const TensorOptions& options = {});
+Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
+                 const TensorOptions& options = {});
+Tensor from_blob(void* data, IntArrayRef size, std::function<void(void*)> deleter,
+                 const TensorOptions& options = {});
+Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
+                 std::function<void(void*)> deleter, const TensorOptions& options = {});
+
+/// The complex tensor real + i * imag. (libtorch's `complex`; here that name is the number's type.)
+Tensor make_complex(const Tensor& real, const Tensor& imag);
+/// abs * (cos(angle) + i * sin(angle)).
+/// [autocast: float32 host]
+Tensor polar(const Tensor& abs, const Tensor& angle);
+
+}  // namespace taeda

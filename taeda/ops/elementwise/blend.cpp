@@ -1,0 +1,150 @@
+// Larger and smaller, interpolation, fused multiplications.
+#include "taeda/kernels/pointwise/arithmetic.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/elementwise.h"
+#include "taeda/tensor/observer.h"
+
+namespace taeda::inline v0_2 {
+
+using detail::conjugate;
+using detail::in_place;
+
+namespace {
+
+/// The part of the gradient that goes to `a` in maximum(a, b): 1, for equal ones 1/2, else 0.
+Tensor maximum_share(const Tensor& a, const Tensor& b) { return pointwise(MaximumShare{}, a, b); }
+
+}  // namespace
+
+Tensor maximum(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("maximum", maximum, self, other);
+  Tensor out = pointwise(Maximum{}, self, other);
+  if (wants_grad(self, other))
+    record("MaximumBackward0", out, {self, other},
+           [a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor(),
+                              needs[1] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor()};
+           });
+  return out;
+}
+
+Tensor minimum(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("minimum", minimum, self, other);
+  Tensor out = pointwise(Minimum{}, self, other);
+  if (wants_grad(self, other))
+    record("MinimumBackward0", out, {self, other},
+           [a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(maximum_share(b.unpack(), a.unpack())) : Tensor(),
+                              needs[1] ? g.mul(maximum_share(a.unpack(), b.unpack())) : Tensor()};
+           });
+  return out;
+}
+
+namespace {
+
+void check_lerp_dtype(const char* what, const Tensor& start, const Tensor& t) {
+  TAEDA_CHECK(t.dtype() == start.dtype(), "expected dtype ", to_string(start.dtype()), " for `",
+              what, "` but got dtype ", to_string(t.dtype()));
+}
+
+}  // namespace
+
+Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
+  if (is_observed()) return observe_overloaded("lerp", lerp, start, end, weight);
+  check_lerp_dtype("end", start, end);
+  if (weight.dim() > 0) check_lerp_dtype("weight", start, weight);
+  Tensor out = pointwise(Lerp{}, start, end, weight);
+  if (wants_grad(start, end, weight))
+    record("LerpBackward1", out, {start, end, weight},
+           [a = save_if(weight.requires_grad(), start, "start"),
+            b = save_if(weight.requires_grad(), end, "end"),
+            w = save_if(start.requires_grad() || end.requires_grad(), weight, "weight")](
+               const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(rsub(conjugate(w.unpack()), 1)) : Tensor(),
+                              needs[1] ? g.mul(conjugate(w.unpack())) : Tensor(),
+                              needs[2] ? g.mul(conjugate(b.unpack().sub(a.unpack()))) : Tensor()};
+           });
+  return out;
+}
+
+Tensor lerp(const Tensor& start, const Tensor& end, const Scalar& weight) {
+  if (is_observed()) return observe_overloaded("lerp", lerp, start, end, weight);
+  check_lerp_dtype("end", start, end);
+  Tensor out = pointwise(Lerp{}, start, end, weight);
+  if (wants_grad(start, end))
+    record("LerpBackward0", out, {start, end},
+           [w = weight.toDouble()](const Tensor& g, Needs needs) {
+             return TensorVec{needs[0] ? g.mul(1 - w) : Tensor(), needs[1] ? g.mul(w) : Tensor()};
+           });
+  return out;
+}
+
+Tensor addcmul(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
+  if (is_observed()) return observe("addcmul", addcmul, self, t1, t2, value);
+  Tensor out = pointwise(Addcmul{value}, self, t1, t2);
+  if (wants_grad(self, t1, t2))
+    record("AddcmulBackward0", out, {self, t1, t2},
+           [value, a = save_if(t2.requires_grad(), t1, "t1"),
+            b = save_if(t1.requires_grad(), t2, "t2")](const Tensor& g, Needs needs) {
+             const Tensor scaled = value.equal(1) ? g : g.mul(conjugate(value));
+             return TensorVec{g, needs[1] ? scaled.mul(conjugate(b.unpack())) : Tensor(),
+                              needs[2] ? scaled.mul(conjugate(a.unpack())) : Tensor()};
+           });
+  return out;
+}
+
+namespace {
+
+void check_addcdiv(const Tensor& t1, const Tensor& t2) {
+  TAEDA_CHECK(!(is_integral(t1.dtype(), true) && is_integral(t2.dtype(), true)),
+              "Integer division with addcdiv is no longer supported, and in a future  release "
+              "addcdiv will perform a "
+              "true division of tensor1 and tensor2.");
+}
+
+}  // namespace
+
+Tensor addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
+  if (is_observed()) return observe("addcdiv", addcdiv, self, t1, t2, value);
+  check_addcdiv(t1, t2);
+  Tensor out = pointwise(Addcdiv{value}, self, t1, t2);
+  if (wants_grad(self, t1, t2))
+    record("AddcdivBackward0", out, {self, t1, t2},
+           [value, a = save_if(t2.requires_grad(), t1, "t1"),
+            b = save_if(t1.requires_grad() || t2.requires_grad(), t2, "t2")](const Tensor& g,
+                                                                             Needs needs) {
+             if (!needs[1] && !needs[2]) return TensorVec{g, Tensor(), Tensor()};
+             const Tensor divisor = conjugate(b.unpack());
+             const Tensor first = g.mul(conjugate(value)).div(divisor);
+             return TensorVec{
+                 g, needs[1] ? first : Tensor(),
+                 needs[2] ? first.mul(conjugate(a.unpack()).div(divisor)).neg() : Tensor()};
+           });
+  return out;
+}
+
+Tensor& Tensor::lerp_(const Tensor& end, const Scalar& weight) const {
+  check_lerp_dtype("end", *this, end);
+  return in_place(
+      "lerp_", *this, wants_grad(*this, end),
+      [&](const Tensor& self) { return self.lerp(end, weight); },
+      [&] { pointwise_into(Lerp{}, *this, *this, end, weight); });
+}
+
+Tensor& Tensor::addcmul_(const Tensor& t1, const Tensor& t2, const Scalar& value) const {
+  return in_place(
+      "addcmul_", *this, wants_grad(*this, t1, t2),
+      [&](const Tensor& self) { return self.addcmul(t1, t2, value); },
+      [&] { pointwise_into(Addcmul{value}, *this, *this, t1, t2); });
+}
+
+Tensor& Tensor::addcdiv_(const Tensor& t1, const Tensor& t2, const Scalar& value) const {
+  check_addcdiv(t1, t2);
+  return in_place(
+      "addcdiv_", *this, wants_grad(*this, t1, t2),
+      [&](const Tensor& self) { return self.addcdiv(t1, t2, value); },
+      [&] { pointwise_into(Addcdiv{value}, *this, *this, t1, t2); });
+}
+
+}  // namespace taeda::inline v0_2

@@ -1,0 +1,174 @@
+// Clamping, and replacing what is not a number.
+#include <algorithm>
+#include <limits>
+
+#include "taeda/kernels/pointwise/arithmetic.h"
+#include "taeda/kernels/pointwise/unary.h"
+#include "taeda/ops/assign.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/elementwise.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/shape/shape.h"
+#include "taeda/tensor/observer.h"
+
+namespace taeda::inline v0_2 {
+
+namespace {
+
+constexpr const char* kNoBounds = "torch.clamp: At least one of 'min' or 'max' must not be None";
+
+/// dtype of the result: that of the tensor, widened by the bounds as for any number.
+ScalarType clamp_dtype(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
+  return result_type({Operand(self), Operand(min ? *min : *max), Operand(max ? *max : *min)});
+}
+
+/// A bound as a number of dtype t: a missing one, or one outside the range of an integer dtype, is
+/// the end of the range.
+Scalar bound_in(ScalarType t, const OptionalScalar& bound, bool is_low) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (is_floating_point(t)) return bound ? *bound : Scalar(is_low ? -infinity : infinity);
+  int64_t result = 0;
+  dispatch(IntTypes{}, "clamp", t, [&]<class T>() {
+    constexpr auto lowest = static_cast<int64_t>(std::numeric_limits<T>::lowest());
+    constexpr auto highest = static_cast<int64_t>(std::numeric_limits<T>::max());
+    result = bound ? std::clamp(bound->toLong(), lowest, highest) : is_low ? lowest : highest;
+  });
+  return result;
+}
+
+/// g where x is within the bounds, which do not belong to them: PyTorch's choice for numbers.
+Tensor inside(const Tensor& g, const Tensor& x, const OptionalScalar& low,
+              const OptionalScalar& high) {
+  const Tensor kept = !high  ? x.gt(*low)
+                      : !low ? x.lt(*high)
+                             : pointwise(ClampMask{}, x, *low, *high);
+  return where(kept, g, Scalar(0));
+}
+
+}  // namespace
+
+Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
+  if (is_observed()) return observe_overloaded("clamp", clamp, self, min, max);
+  TAEDA_CHECK(min || max, kNoBounds);
+  const ScalarType t = clamp_dtype(self, min, max);
+  const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
+  Tensor out = pointwise(Clamp{}, self.dtype() == t ? self : self.to(t), low, high);
+  if (wants_grad(self))
+    record("ClampBackward1", out, {self}, [min, max, x = save_tensor(self)](const Tensor& g) {
+      return inside(g, x.unpack(), min, max);
+    });
+  return out;
+}
+
+namespace {
+
+/// g where `all` holds, half of it where `half` does, else 0.
+Tensor shared(const Tensor& g, const Tensor& all, const Tensor& half) {
+  return where(all, g, where(half, g.mul(0.5), Scalar(0)));
+}
+
+/// The larger (smaller) of self and a bound. Equal ones get a half each, and what has a NaN goes
+/// to both, as PyTorch's gradient does.
+template <class Op>
+Tensor one_sided(const char* node, const Op& op, const Tensor& self, const Tensor& bound) {
+  Tensor out = pointwise(op, self, bound);
+  if (wants_grad(self, bound))
+    record(node, out, {self, bound},
+           [x = save_tensor(self), b = save_tensor(bound, "bound")](const Tensor& g, Needs needs) {
+             constexpr bool kLarger = std::is_same_v<Op, Maximum>;
+             const Tensor v = x.unpack(), limit = b.unpack();
+             const Tensor below = kLarger ? v.lt(limit) : v.gt(limit),
+                          above = kLarger ? v.gt(limit) : v.lt(limit), same = v.eq(limit);
+             const auto part = [&](const Tensor& none) {
+               return shared(g, none.logical_or(same).logical_not(), same);
+             };
+             return TensorVec{needs[0] ? part(below) : Tensor(), needs[1] ? part(above) : Tensor()};
+           });
+  return out;
+}
+
+/// The gradients of clamp with two tensors as bounds, of which the higher wins where they cross.
+TensorVec between_gradients(const Tensor& g, const Tensor& x, const Tensor& low, const Tensor& high,
+                            Needs needs) {
+  const Tensor apart = low.lt(high), outside = x.lt(low).logical_or(x.gt(high));
+  const Tensor at_low = apart.logical_and(x.eq(low)), at_high = apart.logical_and(x.eq(high));
+  const Tensor at_end = at_low.logical_or(at_high);
+  return {needs[0] ? shared(g, outside.logical_or(at_end).logical_not(), at_end) : Tensor(),
+          needs[1] ? shared(g, low.le(high).logical_and(x.lt(low)), at_low) : Tensor(),
+          needs[2] ? shared(g, x.gt(high).logical_or(high.lt(low)), at_high) : Tensor()};
+}
+
+}  // namespace
+
+Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
+             const std::optional<Tensor>& max) {
+  if (is_observed()) return observe_overloaded("clamp", clamp, self, min, max);
+  TAEDA_CHECK(min || max, kNoBounds);
+  if (!max) return one_sided("ClampBackward0", Maximum{}, self, *min);
+  if (!min) return one_sided("ClampBackward0", Minimum{}, self, *max);
+  Tensor out = pointwise(Clamp{}, self, *min, *max);
+  if (wants_grad(self, *min, *max))
+    record("ClampBackward0", out, {self, *min, *max},
+           [x = save_tensor(self), a = save_tensor(*min, "min"), b = save_tensor(*max, "max")](
+               const Tensor& g, Needs needs) {
+             return between_gradients(g, x.unpack(), a.unpack(), b.unpack(), needs);
+           });
+  return out;
+}
+
+Tensor clamp_min(const Tensor& self, const Tensor& min) {
+  if (is_observed()) return observe_overloaded("clamp_min", clamp_min, self, min);
+  return clamp(self, std::optional(min));
+}
+Tensor clamp_max(const Tensor& self, const Tensor& max) {
+  if (is_observed()) return observe_overloaded("clamp_max", clamp_max, self, max);
+  return clamp(self, std::optional<Tensor>(), max);
+}
+Tensor clamp_min(const Tensor& self, const Scalar& min) {
+  if (is_observed()) return observe_overloaded("clamp_min", clamp_min, self, min);
+  return clamp(self, min);
+}
+Tensor clamp_max(const Tensor& self, const Scalar& max) {
+  if (is_observed()) return observe_overloaded("clamp_max", clamp_max, self, max);
+  return clamp(self, OptionalScalar(), max);
+}
+
+Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                  std::optional<double> neginf) {
+  if (is_integral(self.dtype(), true)) return self.clone();
+  if (self.is_complex())
+    return view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf).contiguous());
+  double largest = 0;
+  dispatch(TypeList<float, double>{}, "nan_to_num", self.dtype() == kDouble ? kDouble : kFloat,
+           [&]<class T>() { largest = static_cast<double>(std::numeric_limits<T>::max()); });
+  if (self.dtype() == kHalf) largest = 65504;
+  if (self.dtype() == kBFloat16) largest = 3.3895313892515355e38;
+  Tensor out = pointwise(
+      NanToNum{nan.value_or(0), posinf.value_or(largest), neginf.value_or(-largest)}, self);
+  if (wants_grad(self))
+    record("NanToNumBackward0", out, {self}, [x = save_tensor(self)](const Tensor& g) {
+      return where(isfinite(x.unpack()), g, Scalar(0));
+    });
+  return out;
+}
+
+Tensor& Tensor::clamp_(const OptionalScalar& min, const OptionalScalar& max) const {
+  TAEDA_CHECK(min || max, kNoBounds);
+  return detail::in_place(
+      "clamp_", *this, wants_grad(*this), [&](const Tensor& self) { return self.clamp(min, max); },
+      [&] {
+        const ScalarType t = clamp_dtype(*this, min, max);
+        pointwise_into(Clamp{}, *this, *this, bound_in(t, min, true), bound_in(t, max, false));
+      });
+}
+Tensor& Tensor::clamp_(const std::optional<Tensor>& min, const std::optional<Tensor>& max) const {
+  TAEDA_CHECK(min || max, kNoBounds);
+  return detail::assign("clamp_", *this, wants_grad(*this, min ? *min : *this, max ? *max : *this),
+                        [&](const Tensor& self) { return taeda::clamp(self, min, max); });
+}
+Tensor& Tensor::clamp_min_(const Tensor& min) const { return clamp_(std::optional(min)); }
+Tensor& Tensor::clamp_max_(const Tensor& max) const { return clamp_(std::optional<Tensor>(), max); }
+Tensor& Tensor::clamp_min_(const Scalar& min) const { return clamp_(min); }
+Tensor& Tensor::clamp_max_(const Scalar& max) const { return clamp_(OptionalScalar(), max); }
+
+}  // namespace taeda::inline v0_2

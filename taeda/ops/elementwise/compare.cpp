@@ -1,0 +1,296 @@
+#include "taeda/ops/elementwise/compare.h"
+
+#include "taeda/base/warning.h"
+#include "taeda/kernels/pointwise/compare.h"
+#include "taeda/ops/create/stored.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/elementwise.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/tensor/observer.h"
+
+namespace taeda::inline v0_2 {
+
+Tensor eq(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("eq", eq, self, other);
+  if (is_stored(self.dtype()) && self.dtype() == other.dtype()) [[unlikely]]
+    return eq(detail::comparable(self), detail::comparable(other));
+  return pointwise(Eq{}, self, other);
+}
+Tensor eq(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("eq", eq, self, other);
+  if (is_stored(self.dtype())) [[unlikely]]
+    return eq(detail::comparable(self), other);
+  return pointwise(Eq{}, self, other);
+}
+Tensor ne(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("ne", ne, self, other);
+  if (is_stored(self.dtype()) && self.dtype() == other.dtype()) [[unlikely]]
+    return ne(detail::comparable(self), detail::comparable(other));
+  return pointwise(Ne{}, self, other);
+}
+Tensor ne(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("ne", ne, self, other);
+  if (is_stored(self.dtype())) [[unlikely]]
+    return ne(detail::comparable(self), other);
+  return pointwise(Ne{}, self, other);
+}
+Tensor lt(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("lt", lt, self, other);
+  return pointwise(Lt{}, self, other);
+}
+Tensor lt(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("lt", lt, self, other);
+  return pointwise(Lt{}, self, other);
+}
+Tensor le(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("le", le, self, other);
+  return pointwise(Le{}, self, other);
+}
+Tensor le(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("le", le, self, other);
+  return pointwise(Le{}, self, other);
+}
+Tensor gt(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("gt", gt, self, other);
+  return pointwise(Gt{}, self, other);
+}
+Tensor gt(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("gt", gt, self, other);
+  return pointwise(Gt{}, self, other);
+}
+Tensor ge(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("ge", ge, self, other);
+  return pointwise(Ge{}, self, other);
+}
+Tensor ge(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("ge", ge, self, other);
+  return pointwise(Ge{}, self, other);
+}
+
+namespace {
+
+Tensor truth(const Tensor& t) { return t.dtype() == kBool ? t : t.detach().to(kBool); }
+
+}  // namespace
+
+Tensor logical_and(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("logical_and", logical_and, self, other);
+  return pointwise(LogicalAnd{}, truth(self), truth(other));
+}
+Tensor logical_or(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("logical_or", logical_or, self, other);
+  return pointwise(LogicalOr{}, truth(self), truth(other));
+}
+Tensor logical_xor(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe("logical_xor", logical_xor, self, other);
+  return pointwise(LogicalXor{}, truth(self), truth(other));
+}
+Tensor logical_not(const Tensor& self) {
+  if (is_observed()) return observe("logical_not", logical_not, self);
+  if (self.dtype() != kBool) return pointwise_as("logical_not", Eq{}, self.detach(), Scalar(0));
+  return pointwise(LogicalNot{}, self);
+}
+
+Tensor bitwise_and(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("bitwise_and", bitwise_and, self, other);
+  return pointwise(BitwiseAnd{}, self, other);
+}
+Tensor bitwise_and(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("bitwise_and", bitwise_and, self, other);
+  return pointwise(BitwiseAnd{}, self, other);
+}
+Tensor bitwise_or(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("bitwise_or", bitwise_or, self, other);
+  return pointwise(BitwiseOr{}, self, other);
+}
+Tensor bitwise_or(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("bitwise_or", bitwise_or, self, other);
+  return pointwise(BitwiseOr{}, self, other);
+}
+Tensor bitwise_xor(const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("bitwise_xor", bitwise_xor, self, other);
+  return pointwise(BitwiseXor{}, self, other);
+}
+Tensor bitwise_xor(const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("bitwise_xor", bitwise_xor, self, other);
+  return pointwise(BitwiseXor{}, self, other);
+}
+Tensor bitwise_not(const Tensor& self) {
+  if (is_observed()) return observe("bitwise_not", bitwise_not, self);
+  return pointwise(BitwiseNot{}, self);
+}
+
+namespace {
+
+/// Op for floats; integers are all finite, so that the answer is the same everywhere.
+template <class Op>
+Tensor classify(const Op& op, const Tensor& self, bool answer_for_integers) {
+  if (is_differentiable(self.dtype())) return pointwise(op, self);
+  Tensor out = make_tensor(self.sizes(), kBool, self.device());
+  out.fill_(answer_for_integers);
+  return out;
+}
+
+}  // namespace
+
+Tensor isnan(const Tensor& self) {
+  if (is_observed()) return observe("isnan", isnan, self);
+  return classify(IsNan{}, self, false);
+}
+Tensor isinf(const Tensor& self) {
+  if (is_observed()) return observe("isinf", isinf, self);
+  return classify(IsInf{}, self, false);
+}
+Tensor isfinite(const Tensor& self) {
+  if (is_observed()) return observe("isfinite", isfinite, self);
+  return classify(IsFinite{}, self, true);
+}
+
+// ---- selection ----
+
+namespace {
+
+/// A condition of bytes, which older programs have, is one of bools.
+Tensor checked_condition(const Tensor& condition) {
+  if (condition.dtype() == kByte) {
+    TAEDA_WARN_ONCE(
+        "where received a uint8 condition tensor. This behavior is deprecated and will be removed "
+        "in a future version of PyTorch. Use a boolean condition instead.");
+    return condition.to(kBool);
+  }
+  TAEDA_CHECK(condition.dtype() == kBool,
+              "where expected condition to be a boolean tensor, but got a tensor with dtype ",
+              to_string(condition.dtype()));
+  return condition;
+}
+
+/// The gradient of the branch that `condition` selects.
+Tensor masked(const Tensor& condition, const Tensor& g) {
+  Tensor out = pointwise(Masked{}, condition, g);
+  if (wants_grad(g))
+    record("WhereBackward0", out, {g}, [c = save_tensor(condition, "condition")](const Tensor& gg) {
+      return masked(c.unpack(), gg);
+    });
+  return out;
+}
+
+}  // namespace
+
+Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
+  const Tensor chosen = checked_condition(condition);
+  Tensor out = is_stored(self.dtype()) && self.dtype() == other.dtype()
+                   ? detail::from_words(pointwise(Where{}, chosen, detail::as_words(self),
+                                                  detail::as_words(other)),
+                                        self.dtype())
+                   : pointwise(Where{}, chosen, self, other);
+  if (wants_grad(self, other))
+    record("WhereBackward0", out, {self, other},
+           [c = save_tensor(chosen, "condition")](const Tensor& g, Needs needs) {
+             const Tensor condition = c.unpack();
+             return TensorVec{needs[0] ? masked(condition, g) : Tensor(),
+                              needs[1] ? masked(logical_not(condition), g) : Tensor()};
+           });
+  return out;
+}
+
+Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
+  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
+  const Tensor chosen = checked_condition(condition);
+  Tensor out = pointwise(Where{}, chosen, self, other);
+  if (wants_grad(other))
+    record("WhereBackward0", out, {other}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
+      return masked(logical_not(c.unpack()), g);
+    });
+  return out;
+}
+
+Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
+  const Tensor chosen = checked_condition(condition);
+  Tensor out = pointwise(Where{}, chosen, self, other);
+  if (wants_grad(self))
+    record("WhereBackward0", out, {self}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
+      return masked(c.unpack(), g);
+    });
+  return out;
+}
+
+Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
+  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
+  const Tensor chosen = checked_condition(condition);
+  return pointwise(Where{}, chosen, self, other);
+}
+
+// ---- equality of whole tensors ----
+
+bool equal(const Tensor& self, const Tensor& other) {
+  if (self.sizes() != other.sizes()) return false;
+  return eq(self, other).all().item<bool>();
+}
+
+namespace {
+
+Tensor complex_isclose(const Tensor& self, const Tensor& other, double rtol, double atol,
+                       bool equal_nan) {
+  const NoGradGuard guard;
+  const Tensor near = self.sub(other).abs().le(other.abs().mul(rtol).add(atol));
+  const Tensor close = self.eq(other).logical_or(near.logical_and(isfinite(other)));
+  return equal_nan ? close.logical_or(isnan(self).logical_and(isnan(other))) : close;
+}
+
+}  // namespace
+
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  TAEDA_CHECK(self.dtype() == other.dtype(), to_string(self.dtype()), " did not match ",
+              to_string(other.dtype()));
+  TAEDA_CHECK_VALUE(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
+  TAEDA_CHECK_VALUE(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
+  if (self.dtype() == kBool)
+    return isclose(self.to(kFloat), other.to(kFloat), rtol, atol, equal_nan);
+  if (is_stored(self.dtype())) {
+    const ScalarType wide = is_float8(self.dtype()) ? kFloat : kDouble;
+    return isclose(self.to(wide), other.to(wide), rtol, atol, equal_nan);
+  }
+  if (self.is_complex()) return complex_isclose(self, other, rtol, atol, equal_nan);
+  return pointwise(IsClose{rtol, atol, equal_nan}, self, other);
+}
+
+bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  return isclose(self, other, rtol, atol, equal_nan).all().item<bool>();
+}
+
+bool Tensor::is_nonzero() const {
+  TAEDA_CHECK(numel() != 0, "Boolean value of Tensor with no values is ambiguous");
+  TAEDA_CHECK(numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
+  return reshape({}).to(kBool).item<bool>();
+}
+
+// ---- in place ----
+
+namespace {
+
+/// The answer about two tensors takes the place of the first.
+template <class Op>
+Tensor& replace_by_truth(const char* name, const char* node, const Op& op, const Tensor& self,
+                         const Tensor& other) {
+  const Tensor a = truth(self), b = truth(other);
+  return detail::in_place_recorded(
+      name, node, self, {self}, [&] { pointwise_into(op, self, a, b); },
+      [] { return [](const Tensor& g) { return detail::zeros_like(g); }; });
+}
+
+}  // namespace
+
+Tensor& Tensor::logical_and_(const Tensor& other) const {
+  return replace_by_truth("logical_and_", "LogicalAndBackward0", LogicalAnd{}, *this, other);
+}
+Tensor& Tensor::logical_or_(const Tensor& other) const {
+  return replace_by_truth("logical_or_", "LogicalOrBackward0", LogicalOr{}, *this, other);
+}
+Tensor& Tensor::logical_xor_(const Tensor& other) const {
+  return replace_by_truth("logical_xor_", "LogicalXorBackward0", LogicalXor{}, *this, other);
+}
+Tensor& Tensor::logical_not_() const { return eq_(0); }
+
+}  // namespace taeda::inline v0_2
