@@ -12,8 +12,8 @@
 
 namespace taeda::inline v0_2::autograd {
 
-/// What a view shows of its base; a plain value. The methods are operations (ops/shape/region.cpp), which
-/// are recorded if gradients are.
+/// What a view shows of its base; a plain value. The methods are operations
+/// (ops/shape/region.cpp), which are recorded if gradients are.
 class Region {
  public:
   Region(const Tensor& base, const Tensor& view)

@@ -148,8 +148,8 @@ class Tensor : public TensorBase {
   /// Makes this tensor share `source`'s data, keeping its identity and gradient.
   void set_data(const Tensor& source) const;
 
-  // Other sizes and memory for the same tensor (ops/shape/resize.cpp). All throw Error for a tensor that
-  // requires a gradient.
+  // Other sizes and memory for the same tensor (ops/shape/resize.cpp). All throw Error for a tensor
+  // that requires a gradient.
 
   /// Row-major sizes `size` over the same memory. Where that is too small, the tensor gets memory
   /// of its own with the same elements first; those that are new are not initialised.

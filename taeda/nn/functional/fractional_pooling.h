@@ -28,8 +28,8 @@ using FractionalMaxPool2dFuncOptions = FractionalMaxPool2dOptions;
 using FractionalMaxPool3dFuncOptions = FractionalMaxPool3dOptions;
 using taeda::fractional_max_pool2d, taeda::fractional_max_pool3d;
 
-/// As ops/nn/fractional_pool.h, with positions in the flattened channel. Exactly one of `output_size`
-/// and `output_ratio` is given; throws ValueError where neither is.
+/// As ops/nn/fractional_pool.h, with positions in the flattened channel. Exactly one of
+/// `output_size` and `output_ratio` is given; throws ValueError where neither is.
 std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(
     const Tensor& input, const FractionalMaxPool2dFuncOptions& options);
 std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(

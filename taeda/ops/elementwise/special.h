@@ -1,5 +1,5 @@
 // Special functions and the arithmetic that is asked for less often. Operands broadcast and are
-// promoted as in ops/elementwise/arithmetic.h; integers compute in the default floating dtype where the result
+// promoted as in arithmetic.h; integers compute in the default floating dtype where the result
 // is not an integer.
 // [operations, method, out, dtypes: floating integral bool]
 #pragma once

@@ -1,5 +1,5 @@
 // Decompositions of matrices that need not be symmetric or definite: eigenvalues of any square
-// matrix, and L D L^T of symmetric ones. Like ops/linalg/linalg.h, whose errors and batches hold here too;
+// matrix, and L D L^T of symmetric ones. Like linalg.h, whose errors and batches hold here too;
 // complex matrices are taken. Where a device has no kernel of its own the host computes.
 // [operations, out, dtypes: floating complex]
 #pragma once
