@@ -8,25 +8,25 @@ Programs written for PyTorch run unchanged by `python -m taeda.compat program.py
 import math as _math
 import os as _os
 
-from . import _missing  # first: it has a part in each import
-from . import _load  # then the library
+from ._core import missing as _missing  # first: it has a part in each import
+from ._core import load as _load  # then the library
 from . import _C
 from ._C import *  # noqa: F403  operations, dtypes, device, Size, Generator
 from ._tensor import Tensor
 from .functional import *  # noqa: F403  those whose signatures are richer in Python
 from .functional import _assert
-from .creation import *  # noqa: F403  tensor, as_tensor, from_dlpack, FloatTensor
+from ._operations.create import *  # noqa: F403  tensor, as_tensor, from_dlpack, FloatTensor
 from .aliases import *  # noqa: F403  torch.exp_, torch.det
 from .low_level import *  # noqa: F403  torch.native_layer_norm
-from .control_flow import cond, while_loop
-from .numbers import finfo, iinfo
+from ._operations.control_flow import cond, while_loop
+from ._core.numbers import finfo, iinfo
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .settings import *  # noqa: F403  printing, determinism
+from ._core.settings import *  # noqa: F403  printing, determinism
 from .autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ._streams import Event, Stream
+from ._devices.streams import Event, Stream
 from .amp import GradScaler, autocast
 from .storage import TYPES as _storage_types, TypedStorage, UntypedStorage
-from ._foreach import FUNCTIONS as _foreach_functions
+from ._operations.lists import FUNCTIONS as _foreach_functions
 from .torch_version import TorchVersion
 from . import _more_signatures, autograd, fft, linalg, random, special, sparse, types
 

@@ -7,7 +7,7 @@ operation got, a method's tensor first, and gives NotImplemented where the call 
 import functools
 
 from . import _C
-from ._warnings import warn_once
+from ._core.warnings import warn_once
 
 _NUMBERS = (int, float, complex)
 
@@ -168,7 +168,7 @@ def _small_singular_values(name):
     def call(A, atol=None, rtol=None, hermitian=False, *, out=None):
         if not any(isinstance(given, _C.TensorBase) for given in (atol, rtol)):
             return NotImplemented
-        from .numbers import finfo
+        from ._core.numbers import finfo
         if rtol is None:
             some = (atol if isinstance(atol, _C.TensorBase) else _C._tensor_from(atol, A.dtype, A.device)) > 0
             rtol = _C.where(some, 0.0, max(A.shape[-2:]) * finfo(A.dtype).eps)

@@ -6,7 +6,7 @@ import functools
 import itertools
 
 from . import _C
-from ._warnings import warn
+from ._core.warnings import warn
 
 _handles = itertools.count()
 

@@ -6,7 +6,7 @@ import types
 import copyreg
 
 from . import _C
-from ._missing import speak_of_missing
+from ._core.missing import speak_of_missing
 from .storage import TypedStorage, is_untyped
 
 
@@ -78,7 +78,7 @@ def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks):
-    from .nn.parameter import Parameter
+    from ._tensors.parameter import Parameter
     return Parameter(data, requires_grad)
 
 

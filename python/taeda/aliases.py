@@ -4,7 +4,7 @@ import math
 
 from . import _C, methods
 from ._more_signatures import into as _into
-from ._warnings import warn_once
+from ._core.warnings import warn_once
 
 # torch.exp_(x) and the like are the methods of tensors of the same name.
 _METHODS = """abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max

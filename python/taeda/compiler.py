@@ -2,7 +2,7 @@
 
 import contextlib
 
-from .settings import compile
+from ._core.settings import compile
 
 __all__ = ["compile", "reset", "allow_in_graph", "assume_constant_result", "nonstrict_trace", "nested_compile_region",
            "disable", "set_stance", "substitute_in_graph", "wrap_numpy", "list_backends", "is_compiling", "is_dynamo_compiling",

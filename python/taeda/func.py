@@ -1,8 +1,8 @@
 """torch.func: derivatives as functions of functions."""
 
 from . import _C, autograd
-from ._level import Level
-from ._vmap import flatten, vmap
+from .autograd.level import Level
+from ._operations.vmap import flatten, vmap
 from .autograd.passes import grad_of_recorded
 from .nn.utils.stateless import call_with as _functional_call
 

@@ -1,10 +1,10 @@
 """Functions of torch whose Python signatures take more than those of C++: any number of tensors, several kinds of a result."""
 
 from . import _C
-from ._arguments import expect as _expect, expect_tensor as _expect_tensor
+from ._core.arguments import expect as _expect, expect_tensor as _expect_tensor
 from ._more_signatures import into as _into
-from ._vmap import vmap
-from ._warnings import warn_once
+from ._operations.vmap import vmap
+from ._core.warnings import warn_once
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
            "cdist", "complex", "dsplit", "einsum", "hsplit", "is_complex", "is_floating_point", "is_nonzero", "is_storage",

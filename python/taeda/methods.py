@@ -1,7 +1,7 @@
 """Methods of tensors whose Python signatures take more than those of C++; `_tensor` puts them into the class."""
 
 from . import _C, functional
-from ._warnings import warn
+from ._core.warnings import warn
 
 
 def type_as(self, other):

@@ -16,15 +16,16 @@ import types
 import zipfile
 import zlib
 
-from . import _C, _safe_pickle, _utils
-from ._archive_parts import Part, archive_at
-from ._atomic_file import replacing
-from ._load_options import (  # noqa: F401
+from . import _C, _utils
+from ._files import safe_pickle as _safe_pickle
+from ._files.archive_parts import Part, archive_at
+from ._files.atomic_file import replacing
+from ._files.load_options import (  # noqa: F401
     LoadEndianness, SourceChangeWarning, check_module_version_greater_or_equal, default_restore_location, get_crc32_options,
     get_default_load_endianness, get_default_mmap_options, location_tag, normalize_storage_type, register_package,
     set_crc32_options, set_default_load_endianness, set_default_mmap_options, storage_to_tensor_type, validate_cuda_device)
 from ._tensor import Tensor, _rebuild_from_type_v2
-from ._warnings import warn
+from ._core.warnings import warn
 from .storage import TYPES, TypedStorage, UntypedStorage, is_untyped
 
 DEFAULT_PROTOCOL = 2
@@ -273,7 +274,7 @@ def _known(module, name):
     if (module, name) in _SAFE:
         return _SAFE[module, name]
     if module == "torch.nn.parameter" and name in ("Parameter", "Buffer"):
-        from .nn import parameter
+        from ._tensors import parameter
         return getattr(parameter, name)
     return None
 

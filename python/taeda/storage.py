@@ -1,8 +1,8 @@
 """The memory behind tensors, as files and other processes see it."""
 
 from . import _C
-from ._arguments import expect
-from ._warnings import warn_once
+from ._core.arguments import expect
+from ._core.warnings import warn_once
 
 _NAMES = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage", "bfloat16": "BFloat16Storage",
           "uint8": "ByteStorage", "int8": "CharStorage", "int16": "ShortStorage", "int32": "IntStorage",

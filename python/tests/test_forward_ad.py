@@ -66,7 +66,7 @@ def test_jacobians_column_by_column_are_those_row_by_row():
     for argnums in (0, 1, (0, 1)):
         leaves = [[], []]
         for at, jacobian in enumerate((torch.func.jacrev, torch.func.jacfwd)):
-            torch._vmap.flatten(jacobian(nested, argnums)(a, b), leaves[at])
+            torch._operations.vmap.flatten(jacobian(nested, argnums)(a, b), leaves[at])
         assert len(leaves[0]) == len(leaves[1]) > 0
         assert all(torch.allclose(r, f) and r.shape == f.shape for r, f in zip(*leaves))
     found, aux = torch.func.jacfwd(lambda x: (x ** 2, x), has_aux=True)(a)

@@ -4,7 +4,7 @@ import types
 
 from ..nn.modules.module import Module
 from ..compiler import allow_in_graph, disable, is_compiling, reset  # noqa: F401
-from ..settings import compile
+from .._core.settings import compile
 from . import config  # noqa: F401
 
 

@@ -3,7 +3,7 @@
 import functools
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 from .grad_scaler import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]

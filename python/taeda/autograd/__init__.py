@@ -2,14 +2,14 @@
 
 
 from .. import _C
-from .._arguments import expect
+from .._core.arguments import expect
 from . import graph
 from .function import Function, FunctionCtx, NestedIOFunction, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 from .passes import backward, grad
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import functional
-from .._warnings import warn
+from .._core.warnings import warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # imported when they are asked for: `__getattr__` below
@@ -95,5 +95,5 @@ def __getattr__(name):
     if name == "DeviceType":
         from ..profiler.profiler import DeviceType
         return DeviceType
-    from .._missing import attribute
+    from .._core.missing import attribute
     return attribute(__name__, name)

@@ -3,7 +3,7 @@
 import functools
 
 from .. import _C
-from .._arguments import expect
+from .._core.arguments import expect
 
 
 class _Mode:

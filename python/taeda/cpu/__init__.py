@@ -81,5 +81,5 @@ def __getattr__(name):
     if name == "amp":
         import importlib
         return importlib.import_module("taeda.cpu.amp")
-    from .._missing import attribute
+    from .._core.missing import attribute
     return attribute(__name__, name)

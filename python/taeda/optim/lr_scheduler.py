@@ -533,4 +533,4 @@ class ReduceLROnPlateau(LRScheduler):
 
 
 from .lr_cycles import CyclicLR, OneCycleLR  # noqa: E402, F401  they derive from LRScheduler
-from .._warnings import warn
+from .._core.warnings import warn

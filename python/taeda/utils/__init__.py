@@ -8,5 +8,5 @@ _SUBMODULES = {"benchmark", "collect_env", "data", "checkpoint", "dlpack", "hook
 def __getattr__(name):
     if name in _SUBMODULES:
         return importlib.import_module(f"taeda.utils.{name}")
-    from .._missing import attribute
+    from .._core.missing import attribute
     return attribute(__name__, name)

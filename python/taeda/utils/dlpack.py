@@ -1,6 +1,6 @@
 """torch.utils.dlpack."""
 
-from ..creation import from_dlpack
+from .._operations.create import from_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

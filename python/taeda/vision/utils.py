@@ -3,7 +3,7 @@
 import os
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 
 
 def make_grid(tensor, nrow=8, padding=2, normalize=False, value_range=None, scale_each=False, pad_value=0.0):

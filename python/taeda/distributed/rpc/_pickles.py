@@ -10,7 +10,7 @@ import sys
 import traceback
 
 from ... import _C
-from ...nn.parameter import Parameter
+from ..._tensors.parameter import Parameter
 
 _rpc = _C._distributed._rpc
 

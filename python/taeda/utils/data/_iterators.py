@@ -12,7 +12,7 @@ import time
 from ... import _C
 from ..._utils import ExceptionWrapper
 from . import channel, worker
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 _END_SECONDS = 5.0  # how long workers have to end by themselves
 

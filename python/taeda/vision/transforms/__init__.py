@@ -13,5 +13,5 @@ def __getattr__(name):
     if name == "v2":
         import importlib
         return importlib.import_module("taeda.vision.transforms.v2")
-    from ..._missing import attribute
+    from ..._core.missing import attribute
     return attribute(__name__, name)

@@ -3,7 +3,7 @@
 import collections.abc
 
 from ... import _C
-from ...utils._pytree import tree_flatten, tree_unflatten
+from ..._core.pytree import tree_flatten, tree_unflatten
 from .. import tv_tensors
 from ..ops.boxes import box_iou
 from . import functional as F

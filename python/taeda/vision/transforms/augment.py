@@ -9,7 +9,7 @@ from . import functional as F
 from ._sizes import pair_of
 from .functional import InterpolationMode
 from .transforms import _below, _happens, _uniform
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 __all__ = ["RandomResizedCrop", "FiveCrop", "TenCrop", "LinearTransformation", "ColorJitter", "RandomRotation",
            "RandomAffine", "Grayscale", "RandomErasing", "GaussianBlur"]

@@ -128,5 +128,5 @@ def sanitize_bounding_boxes(bounding_boxes, format=None, canvas_size=None, min_s
 def __getattr__(name):
     if hasattr(F, name):  # those that no mask or box goes through
         return getattr(F, name)
-    from ..._missing import attribute
+    from ..._core.missing import attribute
     return attribute("taeda.vision.transforms.v2.functional", name)

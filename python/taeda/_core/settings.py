@@ -2,9 +2,9 @@
 
 import threading
 
-from . import _C
-from ._default_device import get_default_device, set_default_device
-from ._warnings import warn, warn_once
+from .. import _C
+from .._operations.default_device import get_default_device, set_default_device
+from .warnings import warn, warn_once
 
 __all__ = ["set_printoptions", "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
            "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
@@ -40,7 +40,7 @@ _deterministic = [False, False]
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Accepted: results are the same bits from run to run whatever this says."""
-    from ._arguments import expect
+    from .arguments import expect
     expect("_set_deterministic_algorithms", "mode", 1, mode, bool)
     expect("_set_deterministic_algorithms", "warn_only", None, warn_only, bool)
     _deterministic[:] = [mode, warn_only]
@@ -71,7 +71,7 @@ def set_default_tensor_type(t):
     """The dtype of a class like torch.DoubleTensor as the default."""
     warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
               "torch.set_default_device() as alternatives.")
-    from ._tensor import named_type
+    from .._tensor import named_type
     if isinstance(t, str):  # a name is looked for in the module, as PyTorch does
         name = t.rpartition(".")[2]
         import taeda
@@ -138,9 +138,9 @@ def compile(model=None, **options):
     if not _compile_said:
         _compile_said.append(True)
         warn("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none")
-    from .nn import Module
+    from ..nn import Module
     if isinstance(model, Module):
-        from ._dynamo import OptimizedModule
+        from .._dynamo import OptimizedModule
         return OptimizedModule(model)
     return model
 
@@ -165,7 +165,7 @@ def get_device_module(device=None):
     """torch.cpu, torch.cuda and the like for a device, its name, or that of the accelerator where there is one."""
     import taeda
     if device is None:
-        from .accelerator import current_accelerator
+        from ..accelerator import current_accelerator
         found = current_accelerator()
         name = "cpu" if found is None else found.type
     else:

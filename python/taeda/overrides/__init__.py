@@ -10,12 +10,12 @@ import functools
 import inspect
 import types
 
-from . import _C
-from ._C import _has_torch_function as has_torch_function
-from ._C import _has_torch_function_unary as has_torch_function_unary
-from ._C import _has_torch_function_variadic as has_torch_function_variadic
-from ._tensor import Tensor, unwrapped_results
-from ._warnings import warn
+from .. import _C
+from .._C import _has_torch_function as has_torch_function
+from .._C import _has_torch_function_unary as has_torch_function_unary
+from .._C import _has_torch_function_variadic as has_torch_function_variadic
+from .._tensor import Tensor, unwrapped_results
+from .._core.warnings import warn
 
 __all__ = ["get_ignored_functions", "get_overridable_functions", "get_testing_overrides", "handle_torch_function",
            "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic", "resolve_name", "is_tensor_like",
@@ -117,8 +117,8 @@ def _is_torch_function_mode_enabled():
 
 def _namespaces():
     import taeda
-    from . import fft, functional, linalg, special
-    from .nn import functional as nn_functional
+    from .. import fft, functional, linalg, special
+    from ..nn import functional as nn_functional
     return {"torch": taeda, "torch.functional": functional, "torch.nn.functional": nn_functional, "torch.linalg": linalg,
             "torch.fft": fft, "torch.special": special}
 

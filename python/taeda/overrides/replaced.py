@@ -10,7 +10,7 @@ import inspect
 import types
 import warnings
 
-from . import _C
+from .. import _C
 
 # {function: what it did before} of all functions whose code was replaced.
 REPLACED = {}
@@ -36,8 +36,9 @@ _CALL = next(c for c in _CALL.co_consts if isinstance(c, types.CodeType))
 
 def switch_on():
     """Has all functions and methods that are written in Python look for overrides from now on."""
-    from . import _tensor, aliases, creation, functional, low_level
-    from .nn import functional as nn_functional
+    from .. import _tensor, aliases, functional, low_level
+    from .._operations import create as creation
+    from ..nn import functional as nn_functional
     for module in (functional, aliases, low_level, creation, nn_functional):
         completed = _all_but(_NOT_COMPLETED) if module is nn_functional else _COMPLETED
         for name, value in list(vars(module).items()):

@@ -19,7 +19,7 @@ LAZY = {"nn", "optim", "utils", "testing", "cuda", "accelerator", "sim", "amp", 
         "_utils"}
 
 # Functions of modules that few programs need at once, by those modules.
-FUNCTIONS = {"lobpcg": "taeda._lobpcg", "load": "taeda.serialization", "save": "taeda.serialization"}
+FUNCTIONS = {"lobpcg": "taeda._operations.lobpcg", "load": "taeda.serialization", "save": "taeda.serialization"}
 
 # Modules of PyTorch's whose names other modules here hold.
 _SECOND_NAMES = {f"taeda.{second}": f"taeda.{first}" for second, first in {
@@ -67,7 +67,7 @@ _FEATURES = {
 def _table():
     """The names of each module that PyTorch has and Taeda has not, and all modules of which that is so."""
     names, modules = {}, set()
-    with open(os.path.join(os.path.dirname(__file__), "absent.txt"), encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(os.path.dirname(__file__)), "absent.txt"), encoding="utf-8") as file:
         lines = file.read().splitlines()
     for line in lines:
         module, _, rest = line.partition(":")
@@ -141,7 +141,7 @@ class Modules:
         if not name.startswith("taeda."):
             return None
         if name in _SECOND_NAMES:
-            from .compat.finder import Loader
+            from ..compat.finder import Loader
             return importlib.machinery.ModuleSpec(name, Loader(_SECOND_NAMES[name]))
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:

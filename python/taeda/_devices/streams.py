@@ -1,6 +1,6 @@
 """Streams, events and graphs of one type of device: the classes of torch.cuda and torch.sim."""
 
-from . import _C
+from .. import _C
 
 _device = _C._device
 

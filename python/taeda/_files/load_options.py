@@ -2,7 +2,7 @@
 
 import enum
 
-from . import _C
+from .. import _C
 
 _registered = []  # (priority, function that names a storage's place, function that puts it there)
 _defaults = {"mmap": None, "crc32": True, "endianness": None}
@@ -72,7 +72,7 @@ def location_tag(storage):
         found = tag(storage)
         if found:
             return found
-    from .serialization import location_of
+    from ..serialization import location_of
     return location_of(storage)
 
 
@@ -82,7 +82,7 @@ def default_restore_location(storage, location):
         found = restore(storage, location)
         if found is not None:
             return found
-    from .serialization import _placed
+    from ..serialization import _placed
     return _placed(storage, None, location)
 
 
@@ -94,7 +94,7 @@ def register_package(priority, tagger, deserializer):
 
 def normalize_storage_type(storage_type):
     """The class of torch for a storage's."""
-    from .storage import TYPES
+    from ..storage import TYPES
     return TYPES.get(storage_type.__name__, storage_type)
 
 

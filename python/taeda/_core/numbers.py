@@ -1,6 +1,6 @@
 """The limits of dtypes."""
 
-from . import _C
+from .. import _C
 
 # bits, eps, largest, smallest normal, decimal digits
 _FLOATS = {"float32": (32, 2.0 ** -23, 3.4028234663852886e38, 1.1754943508222875e-38, 1e-06),

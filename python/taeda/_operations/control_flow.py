@@ -1,6 +1,6 @@
 """torch.cond and torch.while_loop: branches and loops as functions. They call what they are given, once for each turn."""
 
-from . import _C
+from .. import _C
 
 __all__ = ["cond", "while_loop"]
 
@@ -17,7 +17,7 @@ def cond(pred, true_fn, false_fn, operands=()):
         raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
     if not callable(true_fn) or not callable(false_fn):
         raise RuntimeError("Expect both branches to be callable.")
-    from .utils import _pytree
+    from .._core import pytree as _pytree
     if not isinstance(operands, (tuple, list)) or not all(isinstance(leaf, (_C.TensorBase, int))
                                                           for leaf in _pytree.tree_leaves(operands)):
         raise RuntimeError("Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor "

@@ -1,7 +1,7 @@
 """Levels: what one transform of a function watches, in the graph that all of them share (Note [Levels], autograd/level.h)."""
 
-from . import _C
-from ._vmap import flatten
+from .. import _C
+from .._operations.vmap import flatten
 
 
 class Level:

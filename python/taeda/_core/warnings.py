@@ -3,7 +3,7 @@ something once."""
 
 import functools
 
-from . import _C
+from .. import _C
 
 _said = set()
 

@@ -1,6 +1,6 @@
 """Checks of arguments in functions that are written in Python, with the words of those that are not."""
 
-from . import _C
+from .. import _C
 
 
 def expect(function, argument, position, value, kind, shown=None):

@@ -3,9 +3,9 @@
 import functools
 import types
 
-from . import _C
-from ._streams import StreamContext, _place, classes, current_device as _current_device
-from ._warnings import deprecated
+from .. import _C
+from .streams import StreamContext, _place, classes, current_device as _current_device
+from .._core.warnings import deprecated
 
 _device = _C._device
 

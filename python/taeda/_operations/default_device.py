@@ -5,7 +5,8 @@ While there is one, the functions below are replaced by others that name it; els
 import functools
 import sys
 
-from . import _C, creation
+from .. import _C
+from . import create as creation
 
 _NAMES = ("arange", "bartlett_window", "blackman_window", "empty", "empty_strided", "eye", "fftfreq", "full", "hamming_window",
           "hann_window", "kaiser_window", "linspace", "logspace", "ones", "rand", "randint", "randn", "randperm", "range",
@@ -24,7 +25,7 @@ def _naming(function):
 
 
 def _replace():
-    package = sys.modules[__package__]
+    package = sys.modules["taeda"]
     for name in _NAMES:
         original = getattr(_C, name, None)
         if original is None:

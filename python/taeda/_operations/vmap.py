@@ -1,6 +1,6 @@
 """vmap, and the few words about nested containers that it and torch.func need."""
 
-from . import _C
+from .. import _C
 
 
 def flatten(value, leaves):

@@ -1,9 +1,9 @@
 """A few eigenvalues of a large symmetric matrix, of which only products are asked (LOBPCG: A. Knyazev, SIAM J. Sci. Comput. 23,
 2001, p. 517; its search directions are made orthonormal in each step)."""
 
-from . import _C
-from .autograd.modes import no_grad
-from .numbers import finfo
+from .. import _C
+from ..autograd.modes import no_grad
+from .._core.numbers import finfo
 
 
 def _orthonormal(V, B):

@@ -1,9 +1,9 @@
 """Tensors from data."""
 
-from . import _C
-from ._more_signatures import into as _into
-from ._tensor import COPY_CONSTRUCT, Tensor
-from ._warnings import warn
+from .. import _C
+from .._more_signatures import into as _into
+from .._tensor import COPY_CONSTRUCT, Tensor
+from .._core.warnings import warn
 
 __all__ = ["tensor", "as_tensor", "asarray", "from_dlpack", "frombuffer", "full", "normal", "range", "scalar_tensor"]
 
@@ -162,7 +162,7 @@ class _LegacyType(type):
             return _C.empty(0, dtype=cls.dtype, device=cls.device_type)
         first = args[0]
         if _is_storage(first):
-            from .storage import tensor_over
+            from ..storage import tensor_over
             return tensor_over(first, cls.dtype)
         if isinstance(first, int):
             return _C.empty(args, dtype=cls.dtype, device=cls.device_type)

@@ -1,6 +1,6 @@
 """torch._foreach_add and the like: one operation on each tensor of a list, as optimizers of the program's own call them."""
 
-from . import _C
+from .. import _C
 
 _UNARY = ("abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round "
           "rsqrt sigmoid sign sin sinh sqrt tan tanh trunc").split()
