@@ -183,6 +183,8 @@ def spell_out(tree, folder, out):
             names = [name for name in public_names(path) if name not in taken]
             taken.update(names)
             node.names = [ast.alias(name) for name in names]
+            if not names:
+                tree.body.remove(node)
 
 
 def families(tree, folder):

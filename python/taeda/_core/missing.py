@@ -10,16 +10,28 @@ import importlib
 import importlib.machinery
 import os
 import sys
+import types
 
-# Modules that are imported when they are first asked for, as `torch.cuda` without an import of its own.
-LAZY = {"nn", "optim", "utils", "testing", "cuda", "accelerator", "sim", "amp", "backends", "distributed", "distributions",
-         "multiprocessing", "profiler", "jit", "futures", "hub", "version", "overrides", "mps", "xpu", "mtia", "compiler",
-         "library", "ops", "_dynamo", "_inductor",
-         "__config__", "fx", "func", "cpu", "return_types", "signal", "storage", "functional", "quasirandom", "serialization",
-        "_utils"}
+# Modules that are imported when they are first asked for, as `torch.cuda` without an import of its own, by their packages.
+LAZY = {
+    "taeda": """nn optim utils testing cuda accelerator sim amp backends distributed distributions multiprocessing profiler jit
+        futures hub version overrides mps xpu mtia compiler library ops _dynamo _inductor __config__ fx func cpu return_types
+        signal storage functional quasirandom serialization _utils""".split(),
+    "taeda.autograd": ["forward_ad", "functional", "profiler", "variable"],
+    "taeda.cuda": ["amp", "nvtx", "memory", "random", "streams", "graphs", "profiler"],
+    "taeda.cpu": ["amp"],
+    "taeda.utils": ["benchmark", "collect_env", "data", "checkpoint", "dlpack", "hooks", "model_zoo", "tensorboard", "_pytree"],
+    "taeda.vision.transforms": ["v2"],
+}
 
-# Functions of modules that few programs need at once, by those modules.
-FUNCTIONS = {"lobpcg": "taeda._operations.lobpcg", "load": "taeda.serialization", "save": "taeda.serialization"}
+# Names that few programs need, and those that a module would have to ask a room above its own for, by where they are.
+NAMES = {
+    "taeda": {"lobpcg": "_operations.lobpcg", "cond": "_operations.control_flow", "while_loop": "_operations.control_flow",
+              "vmap": "_operations.vmap", "load": "serialization", "save": "serialization", "compile": "_dynamo",
+              "get_device_module": "_devices.modules"},
+    "taeda.autograd": {"DeviceType": "profiler.profiler"},
+    "taeda.storage": {"_from_bytes": "serialization"},
+}
 
 # Modules of PyTorch's whose names other modules here hold.
 _SECOND_NAMES = {f"taeda.{second}": f"taeda.{first}" for second, first in {
@@ -106,12 +118,10 @@ def reason(module, name=None):
 
 def attribute(module, name):
     """A submodule, or an AttributeError that names the feature that is missing."""
-    if module == "taeda" and name in LAZY:
-        return importlib.import_module(f"taeda.{name}")
-    if f"{module}.{name}" in _SECOND_NAMES:
+    if name in LAZY.get(module, ()) or f"{module}.{name}" in _SECOND_NAMES:
         return importlib.import_module(f"{module}.{name}")
-    if module == "taeda" and name in FUNCTIONS:
-        found = getattr(importlib.import_module(FUNCTIONS[name]), name)
+    if name in NAMES.get(module, ()):
+        found = getattr(importlib.import_module(f"taeda.{NAMES[module][name]}"), name)
         setattr(sys.modules[module], name, found)
         return found
     theirs = _torch_name(module)
@@ -125,12 +135,41 @@ def speak_of_missing(module):
     module.__dict__.setdefault("__path__", [])  # else the import system does not ask `Absent`
 
 
+def modules_of_classes(package, names):
+    """Gives classes of a package the modules that PyTorch has them in, for programs that import torch.optim.adam.Adam."""
+    for file, classes in names.items():
+        made = types.ModuleType(f"{package.__name__}.{file}", f"What torch.{package.__name__[6:]}.{file} gives.")
+        vars(made).update({name: getattr(package, name) for name in classes.split()})
+        speak_of_missing(made)
+        sys.modules[made.__name__] = made
+        setattr(package, file, made)
+
+
 class _Loader(importlib.machinery.SourceFileLoader):
     """Loads a module of the package."""
 
     def exec_module(self, module):
         super().exec_module(module)
         speak_of_missing(module)
+
+
+class SecondName:
+    """Gives a module under another name."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def create_module(self, spec):
+        module = importlib.import_module(self.name)
+        self.spec = module.__spec__
+        return module
+
+    def get_code(self, name):
+        """For `python -m`, which runs a module's code as a program."""
+        return importlib.util.find_spec(self.name).loader.get_code(self.name)
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec  # the import system has put the other name's there
 
 
 class Modules:
@@ -141,8 +180,7 @@ class Modules:
         if not name.startswith("taeda."):
             return None
         if name in _SECOND_NAMES:
-            from ..compat.finder import Loader
-            return importlib.machinery.ModuleSpec(name, Loader(_SECOND_NAMES[name]))
+            return importlib.machinery.ModuleSpec(name, SecondName(_SECOND_NAMES[name]))
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
             spec.loader.__class__ = _Loader

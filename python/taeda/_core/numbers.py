@@ -26,6 +26,8 @@ def _dtype(function, given):
 class finfo:
     """The limits of a floating-point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
+    __module__ = "taeda"
+
     def __init__(self, type=_DEFAULT):
         dtype = _C.get_default_dtype() if type is _DEFAULT else _dtype("finfo", type)
         if dtype.is_complex:
@@ -43,6 +45,8 @@ class finfo:
 
 class iinfo:
     """The limits of an integer dtype: bits, max, min."""
+
+    __module__ = "taeda"
 
     def __init__(self, type):
         name = repr(_dtype("iinfo", type))[6:]

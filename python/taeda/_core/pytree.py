@@ -1,6 +1,7 @@
 """Structures of tuples, lists and dicts: taken apart to their leaves, and put together again."""
 
 import collections
+import collections.abc
 
 __all__ = ["TreeSpec", "LeafSpec", "tree_flatten", "tree_unflatten", "tree_map", "tree_map_only", "tree_leaves", "tree_any",
            "tree_all", "tree_flatten_spec", "register_pytree_node"]
@@ -21,7 +22,7 @@ def _apart(tree):
         flatten, unflatten = _registered[kind]
         children, context = flatten(tree)
         return list(children), context
-    if kind in (list, tuple) or isinstance(tree, tuple) and hasattr(tree, "_fields"):
+    if kind in (list, tuple) or isinstance(tree, tuple) and (hasattr(tree, "_fields") or hasattr(tree, "n_fields")):
         return list(tree), None
     if kind in (dict, collections.OrderedDict):
         return list(tree.values()), list(tree)
@@ -124,3 +125,33 @@ def tree_any(predicate, tree):
 
 def tree_all(predicate, tree):
     return all(map(predicate, tree_leaves(tree)))
+
+
+# Containers of any class, also those that derive from dict, list and tuple, which are leaves to the functions above.
+
+
+def leaves_of(value):
+    """The leaves of nested mappings, lists, tuples, sets and dataclasses, in order."""
+    if isinstance(value, collections.abc.Mapping):
+        parts = value.values()
+    elif isinstance(value, (list, tuple, set)):
+        parts = value
+    elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
+        parts = [getattr(value, name) for name in value.__dataclass_fields__]
+    else:
+        yield value
+        return
+    for part in parts:
+        yield from leaves_of(part)
+
+
+def mapped(function, value, is_leaf=None):
+    """The same nested mappings, lists and tuples, of the classes that they have, with function(leaf) for each leaf."""
+    if is_leaf is not None and is_leaf(value):
+        return function(value)
+    if isinstance(value, collections.abc.Mapping):
+        return type(value)({key: mapped(function, part, is_leaf) for key, part in value.items()})
+    if isinstance(value, (list, tuple)):
+        parts = [mapped(function, part, is_leaf) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return function(value)

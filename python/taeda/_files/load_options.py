@@ -3,6 +3,8 @@
 import enum
 
 from .. import _C
+from .._operations import create
+from ..storage import TYPES, TypedStorage
 
 _registered = []  # (priority, function that names a storage's place, function that puts it there)
 _defaults = {"mmap": None, "crc32": True, "endianness": None}
@@ -66,13 +68,38 @@ def set_crc32_options(compute_crc32):
     _defaults["crc32"] = bool(compute_crc32)
 
 
+def location_of(storage):
+    """ "cpu", "cuda:0"."""
+    device = storage.device
+    return "cpu" if device.type == "cpu" else str(device)
+
+
+def placed(storage, location, map_location):
+    """The storage where `map_location` says: a device, a dict of locations, or a function of storage and location."""
+    if callable(map_location):
+        moved = map_location(storage, location)
+        return storage if moved is None else moved
+    if isinstance(map_location, dict):
+        location = map_location.get(location, location)
+    elif map_location is not None:
+        location = str(map_location)
+    if location == "cpu":
+        return storage if storage.device.type == "cpu" else TypedStorage._of(storage._flat().cpu())
+    if location.split(":")[0] == "cuda":
+        validate_cuda_device(location)
+    try:
+        return TypedStorage._of(storage._flat().to(location))
+    except RuntimeError as error:
+        raise RuntimeError(f"Attempting to deserialize object on a device that is not there ({location}): {error}. Use "
+                           "torch.load with map_location=torch.device('cpu') to map your storages to the CPU.") from None
+
+
 def location_tag(storage):
     """The name under which a file keeps a storage's place: "cpu", "cuda:0". A registered package may name it."""
     for _, tag, _ in _registered:
         found = tag(storage)
         if found:
             return found
-    from ..serialization import location_of
     return location_of(storage)
 
 
@@ -82,8 +109,7 @@ def default_restore_location(storage, location):
         found = restore(storage, location)
         if found is not None:
             return found
-    from ..serialization import _placed
-    return _placed(storage, None, location)
+    return placed(storage, None, location)
 
 
 def register_package(priority, tagger, deserializer):
@@ -94,14 +120,12 @@ def register_package(priority, tagger, deserializer):
 
 def normalize_storage_type(storage_type):
     """The class of torch for a storage's."""
-    from ..storage import TYPES
     return TYPES.get(storage_type.__name__, storage_type)
 
 
 def storage_to_tensor_type(storage):
     """The class of tensors over a storage."""
-    import taeda
-    return getattr(taeda, type(storage).__name__.replace("Storage", "Tensor"))
+    return getattr(create, type(storage).__name__.replace("Storage", "Tensor"))
 
 
 def validate_cuda_device(location):

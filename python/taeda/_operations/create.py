@@ -1,11 +1,15 @@
-"""Tensors from data."""
+"""Functions of torch that make tensors of data or of sizes, and the classes that do so as torch.FloatTensor."""
+
+import builtins
 
 from .. import _C
-from .._more_signatures import into as _into
-from .._tensor import COPY_CONSTRUCT, Tensor
-from .._core.warnings import warn
+from .._core.warnings import warn, warn_once
+from .._tensor import COPY_CONSTRUCT, Tensor, named_type
+from ..autograd.modes import no_grad
+from ..storage import _Storage, tensor_over
+from .written import into, sizes
 
-__all__ = ["tensor", "as_tensor", "asarray", "from_dlpack", "frombuffer", "full", "normal", "range", "scalar_tensor"]
+__all__ = ["as_tensor", "asarray", "empty_permuted", "full", "range", "scalar_tensor", "set_default_tensor_type", "tensor"]
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
@@ -43,28 +47,6 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return out.requires_grad_() if requires_grad else out
 
 
-def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A vector over the memory of an object with the buffer protocol."""
-    view = memoryview(buffer).cast("B")
-    if not 0 <= offset < len(view):
-        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({len(view)} "
-                         "bytes) minus 1")
-    view = view[offset:]
-    size = dtype.itemsize
-    if count < 0:
-        if len(view) % size:
-            raise ValueError(f"buffer length ({len(view)} bytes) after offset ({offset} bytes) must be a multiple of "
-                             f"element size ({size})")
-        count = len(view) // size
-    if count == 0:
-        raise ValueError(f"both buffer length ({len(view)}) and count (0) must not be 0")
-    if count * size > len(view):
-        raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be "
-                         f"greater than actual buffer length ({len(view) + offset} bytes)")
-    out = _C.from_numpy(view[:count * size]).view(dtype)
-    return out.requires_grad_() if requires_grad else out
-
-
 def range(*args, **kwargs):
     """range(start=0, end, step=1): numbers from start to end, the end among them; PyTorch gives it up for arange."""
     warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
@@ -72,56 +54,18 @@ def range(*args, **kwargs):
     return _C.range(*args, **kwargs)
 
 
-def from_dlpack(ext_tensor, *, device=None, copy=None):
-    """A tensor over the memory of another library's array, by DLPack; a copy where `copy` says so or the device is another."""
-    if not hasattr(ext_tensor, "__dlpack__"):
-        made = _C._from_capsule(ext_tensor)
-    else:
-        try:
-            made = _C._from_capsule(ext_tensor.__dlpack__(max_version=(1, 0)))
-        except TypeError:
-            made = _C._from_capsule(ext_tensor.__dlpack__())
-    moved = made if device is None else made.to(device)
-    if copy is False and moved is not made:
-        raise ValueError(f"cannot move to {device} without a copy")
-    return moved.clone() if copy and moved is made else moved
-
-
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of that size with one value everywhere."""
     if isinstance(fill_value, _C.TensorBase):
         fill_value = fill_value.item()
     if out is not None:
-        return _into(out, _C.full(_sizes("full", size), fill_value, dtype=out.dtype, device=out.device), silently=True)
+        return into(out, _C.full(sizes("full", size), fill_value, dtype=out.dtype, device=out.device), silently=True)
     return _C.full(size, fill_value, dtype=dtype, device=device if device is not None else default_device(),
                    requires_grad=requires_grad, pin_memory=pin_memory)
 
 
-def _sizes(function, size):
-    """The sizes, which are a sequence also where there is one."""
-    if not isinstance(size, (list, tuple)):
-        raise TypeError(f"{function}(): argument 'size' must be tuple of ints, not {type(size).__name__}")
-    return size
-
-
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
     return _C.scalar_tensor(s, dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-def normal(mean, std=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
-           pin_memory=False, requires_grad=False):
-    """Random numbers of a normal distribution: mean and std are tensors, or numbers with a size."""
-    if isinstance(std, (int, float)) and std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    if size is not None:
-        made = _C.randn(_sizes("normal", size), generator=generator, dtype=dtype, layout=layout, device=device)
-        made = made * (1.0 if std is None else std) + mean
-        made = made.requires_grad_() if requires_grad else made
-    elif isinstance(mean, _C.TensorBase):
-        made = _C.normal(mean, 1.0 if std is None else std, generator=generator)
-    else:
-        made = _C.normal(mean, std, generator=generator)
-    return _into(out, made)
 
 
 _default_device = None
@@ -129,10 +73,6 @@ _default_device = None
 
 def default_device():
     return _default_device
-
-
-def _is_storage(obj):
-    return hasattr(obj, "_storage_of_torch")
 
 
 class _LegacyType(type):
@@ -161,8 +101,7 @@ class _LegacyType(type):
         if not args:
             return _C.empty(0, dtype=cls.dtype, device=cls.device_type)
         first = args[0]
-        if _is_storage(first):
-            from ..storage import tensor_over
+        if isinstance(first, _Storage):
             return tensor_over(first, cls.dtype)
         if isinstance(first, int):
             return _C.empty(args, dtype=cls.dtype, device=cls.device_type)
@@ -192,3 +131,59 @@ def legacy_types(device_type):
 
 globals().update(legacy_types("cpu"))
 __all__ += list(legacy_types("cpu"))
+
+
+def empty_permuted(size, physical_layout, **options):
+    """Without values: `physical_layout` names the dimensions from the one that lies furthest apart to the closest."""
+    order = [int(d) for d in physical_layout]
+    if sorted(order) != list(builtins.range(len(size))):
+        raise RuntimeError(f"physical_layout is no permutation of the {len(size)} dimensions: {order}")
+    return _C.empty([size[d] for d in order], **options).permute([order.index(d) for d in builtins.range(len(order))])
+
+
+def set_default_tensor_type(t):
+    """The dtype of a class like torch.DoubleTensor as the default."""
+    warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+              "torch.set_default_device() as alternatives.")
+    if isinstance(t, str):
+        name = t.rpartition(".")[2]
+        if name not in globals():
+            raise AttributeError(f"module 'torch' has no attribute '{name}'")
+        t = globals()[name]
+    _C.set_default_dtype(named_type(t)[0])
+
+
+def _creating(name):
+    """What makes tensors, with `out`."""
+    def call(*args, out=None, **options):
+        if not isinstance(out, _C.TensorBase):
+            return NotImplemented
+        options.setdefault("dtype", out.dtype)
+        options.setdefault("device", out.device)
+        made = getattr(_C, name)(*args, **options)
+        with no_grad():
+            return into(out, made, name if name in ("arange", "linspace", "logspace", "range") else "", silently=True)
+    return call
+
+
+class Methods:
+    """Methods of tensors whose Python signatures take more than those of C++."""
+
+    def new(self, *args, device=None):
+        """A tensor of the same dtype and device from sizes or data."""
+        where = device if device is not None else self.device
+        if not args:
+            return _C.empty(0, dtype=self.dtype, device=where)
+        if len(args) > 1 and not all(isinstance(a, int) for a in args):
+            raise TypeError(f"new() takes sizes, a torch.Size, a tensor or values, but got "
+                            f"({', '.join(type(a).__name__ for a in args)})")
+        if isinstance(args[0], _Storage):
+            return tensor_over(args[0], self.dtype)
+        if isinstance(args[0], _C.Size) or all(isinstance(a, int) for a in args):
+            return _C.empty(args[0] if isinstance(args[0], _C.Size) else args, dtype=self.dtype, device=where)
+        return _C._tensor_from(args[0], self.dtype, where)
+
+
+SIGNATURES = {
+    name: _creating(name) for name in ("arange", "empty", "eye", "full", "linspace", "logspace", "ones", "rand", "randint",
+                                          "randn", "randperm", "range", "zeros")}

@@ -6,7 +6,7 @@ import functools
 import sys
 
 from .. import _C
-from . import create as creation
+from . import create
 
 _NAMES = ("arange", "bartlett_window", "blackman_window", "empty", "empty_strided", "eye", "fftfreq", "full", "hamming_window",
           "hann_window", "kaiser_window", "linspace", "logspace", "ones", "rand", "randint", "randn", "randperm", "range",
@@ -19,7 +19,7 @@ def _naming(function):
     @functools.wraps(function)
     def wrapped(*args, **kwargs):
         if kwargs.get("device") is None and kwargs.get("out") is None:
-            kwargs["device"] = creation._default_device
+            kwargs["device"] = create._default_device
         return function(*args, **kwargs)
     return wrapped
 
@@ -40,7 +40,7 @@ def _replace():
 def set_default_device(device):
     """Where functions like torch.ones make tensors that name no device; None: on the CPU."""
     device = None if device is None else _C.device(device)
-    creation._default_device = device
+    create._default_device = device
     if device is None:
         for (module, name), original in _found.items():
             setattr(module, name, original)
@@ -50,11 +50,11 @@ def set_default_device(device):
 
 
 def get_default_device():
-    return creation._default_device or _C.device("cpu")
+    return create._default_device or _C.device("cpu")
 
 
 def _enter(self):
-    _before.append(creation._default_device)
+    _before.append(create._default_device)
     set_default_device(self)
     return self
 

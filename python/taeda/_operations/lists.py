@@ -67,4 +67,26 @@ def _foreach_copy_(self, src, non_blocking=False):
         tensor.copy_(other, non_blocking)
 
 
-FUNCTIONS = {_name: _value for _name, _value in globals().items() if _name.startswith("_foreach_")}
+__all__ = [_name for _name in globals() if _name.startswith("_foreach_")]
+
+
+def _flatten_dense_tensors(tensors):
+    """The numbers of several tensors in one, one tensor after the other."""
+    return _C.cat([tensor.reshape(-1) for tensor in tensors])
+
+
+def _unflatten_dense_tensors(flat, tensors):
+    """Views of what _flatten_dense_tensors made, with the sizes of some tensors."""
+    return tuple(part.view(like.shape) for part, like in zip(flat.split([t.numel() for t in tensors]), tensors))
+
+
+def _take_tensors(tensors, size_limit):
+    """Lists of tensors of one type each, of at most `size_limit` bytes unless one is larger."""
+    waiting = {}
+    for tensor in tensors:
+        held = waiting.setdefault(tensor.type(), [])
+        if held and sum(t.numel() * t.element_size() for t in held) + tensor.numel() * tensor.element_size() > size_limit:
+            yield held
+            held = waiting[tensor.type()] = []
+        held.append(tensor)
+    yield from (held for held in waiting.values() if held)

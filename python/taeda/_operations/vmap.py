@@ -1,39 +1,25 @@
-"""vmap, and the few words about nested containers that it and torch.func need."""
+"""torch.vmap: a function of one sample as one of many."""
 
 from .. import _C
+from .._core.pytree import tree_flatten, tree_leaves, tree_unflatten
+from .written import is_tensor
+
+__all__ = ["vmap"]
 
 
-def flatten(value, leaves):
-    """Appends the leaves of nested tuples, lists and dicts, and returns a function that builds the same from an iterator."""
-    if isinstance(value, dict):
-        parts = [(k, flatten(v, leaves)) for k, v in value.items()]
-        return lambda it: type(value)((k, build(it)) for k, build in parts)
-    if isinstance(value, (tuple, list)):
-        builds = [flatten(v, leaves) for v in value]
-        if hasattr(value, "_fields"):
-            return lambda it: type(value)(*[build(it) for build in builds])
-        return lambda it: type(value)([build(it) for build in builds])
-    leaves.append(value)
-    return next
-
-
-def _is_tensor(value):
-    return isinstance(value, _C.TensorBase)
-
-
-def _spread(dims, value):
+def _dims_of_leaves(dims, value):
     """The mapped dimension of each leaf of `value`, where `dims` may say one for a whole container; `_UNLIKE` where it is of
     another structure."""
     if isinstance(value, dict):
         alike = isinstance(dims, dict)
         if alike and dims.keys() != value.keys() or isinstance(dims, (tuple, list)):
             return [_UNLIKE]
-        return [d for k, v in value.items() for d in _spread(dims[k] if alike else dims, v)]
+        return [d for k, v in value.items() for d in _dims_of_leaves(dims[k] if alike else dims, v)]
     if isinstance(value, (tuple, list)):
         alike = isinstance(dims, (tuple, list))
         if alike and len(dims) != len(value) or isinstance(dims, dict):
             return [_UNLIKE]
-        return [d for p, v in zip(dims if alike else [dims] * len(value), value) for d in _spread(p, v)]
+        return [d for p, v in zip(dims if alike else [dims] * len(value), value) for d in _dims_of_leaves(p, v)]
     return [_UNLIKE if isinstance(dims, (tuple, list, dict)) else dims]
 
 
@@ -47,7 +33,7 @@ def _name(func):
 
 
 def _mapped(func, in_dims, args):
-    """The leaves of the arguments, what builds arguments of leaves, the mapped dimension of each leaf, and the samples."""
+    """The leaves of the arguments, the structure of the arguments, the mapped dimension of each leaf, and the samples."""
     said = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(f"{said}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
@@ -55,9 +41,8 @@ def _mapped(func, in_dims, args):
     if not args:
         raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
                          "vmap over a function with no inputs. The latter is unsupported.")
-    leaves = []
-    build = flatten(args, leaves)
-    dims = _spread(in_dims, args)
+    leaves, structure = tree_flatten(args)
+    dims = _dims_of_leaves(in_dims, args)
     if _UNLIKE in dims:
         raise ValueError(f"{said}in_dims is not compatible with the structure of `inputs`.")
     for v, d in zip(leaves, dims):
@@ -65,7 +50,7 @@ def _mapped(func, in_dims, args):
             continue
         if not isinstance(d, int):
             raise ValueError(f"{said}Got in_dim={d} for an input but in_dim must be either an integer dimension or None.")
-        if not _is_tensor(v):
+        if not is_tensor(v):
             raise ValueError(f"{said}Got in_dim={d} for an input but the input is of type {type(v)}. We cannot vmap over "
                              "non-Tensor arguments, please use None as the respective in_dim")
         if not -v.dim() <= d < v.dim():
@@ -77,7 +62,7 @@ def _mapped(func, in_dims, args):
     if len(sizes) != 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                          f"{sorted(sizes)} for the mapped dimension")
-    return leaves, build, dims, sizes.pop()
+    return leaves, structure, dims, sizes.pop()
 
 
 class _Unmapped:
@@ -88,10 +73,10 @@ class _Unmapped:
         closed = []
         for cell in cells:
             try:
-                flatten(cell.cell_contents, closed)
+                closed += tree_leaves(cell.cell_contents)
             except ValueError:  # an empty cell
                 continue
-        self.seen = [(x, x._version) for x in (*tensors, *closed) if _is_tensor(x) and not x.is_inference()]
+        self.seen = [(x, x._version) for x in (*tensors, *closed) if is_tensor(x) and not x.is_inference()]
 
     def check(self, func):
         for x, version in self.seen:
@@ -110,7 +95,7 @@ class _Randomness:
         self.kind = kind
         self.states = []
         if kind == "same":
-            places = {x.device for x in tensors if _is_tensor(x) and x.device.type not in ("cpu", "meta")}
+            places = {x.device for x in tensors if is_tensor(x) and x.device.type not in ("cpu", "meta")}
             generators = [_C.default_generator, *(_C._device.default_generator(p) for p in places)]
             self.states = [(g, g.get_state()) for g in generators]
 
@@ -128,15 +113,14 @@ class _Randomness:
 
 def _stacked(func, results, out_dims, samples):
     """The samples' results as one; without samples there is one result, for its shapes."""
-    outputs, rebuild = [], None
+    outputs = []
     for result in results:
-        parts = []
-        rebuild = flatten(result, parts)
+        parts, structure = tree_flatten(result)
         for part in parts:
-            if not _is_tensor(part):
+            if not is_tensor(part):
                 raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(part)}.")
         outputs.append(parts)
-    places = _spread(out_dims, results[0])
+    places = _dims_of_leaves(out_dims, results[0])
     said = f"vmap({_name(func)}, ..., out_dims={out_dims})"
     if _UNLIKE in places:
         raise ValueError(f"{said}(<inputs>): out_dims is not compatible with the structure of `outputs`.")
@@ -148,7 +132,7 @@ def _stacked(func, results, out_dims, samples):
         if d is None and any(x is not each[0] for x in each):
             raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
         made.append(each[0] if d is None else _C.stack(list(each), d).narrow(d, 0, samples))
-    return rebuild(iter(made))
+    return tree_unflatten(made, structure)
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
@@ -161,17 +145,15 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     def call(*args, **kwargs):
-        leaves, build, dims, samples = _mapped(func, in_dims, args)
-        named = []
-        flatten(kwargs, named)
+        leaves, structure, dims, samples = _mapped(func, in_dims, args)
         draws = _Randomness(randomness, leaves)
-        unmapped = _Unmapped(func, [*named, *(v for v, d in zip(leaves, dims) if d is None)])
+        unmapped = _Unmapped(func, [*tree_leaves(kwargs), *(v for v, d in zip(leaves, dims) if d is None)])
         results = []
         with draws:
             for i in range(max(samples, 1)):
                 draws.next_sample()
                 sample = [v if d is None else v.select(d, i) if samples else v.sum(d) for v, d in zip(leaves, dims)]
-                results.append(func(*build(iter(sample)), **kwargs))
+                results.append(func(*tree_unflatten(sample, structure), **kwargs))
                 if i in (0, samples - 1):
                     unmapped.check(func)
         return _stacked(func, results, out_dims, samples)

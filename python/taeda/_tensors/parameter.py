@@ -1,9 +1,11 @@
 """Tensors that modules register."""
 
+import collections
 
 from .. import _C
 from .._core.arguments import expect
 from .._tensor import Tensor
+from .pickles import state_of
 
 
 class _ParameterType(type(Tensor)):
@@ -47,11 +49,26 @@ class Parameter(Tensor, metaclass=_ParameterType):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol):
-        from .._utils import reduce_parameter
-        return reduce_parameter(self)
+        state = state_of(self)
+        arguments = self.data, self.requires_grad, collections.OrderedDict()
+        return (_rebuild_parameter_with_state, (*arguments, state)) if state else (_rebuild_parameter, arguments)
 
 
 _C._set_parameter_class(Parameter)
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    made = _rebuild_parameter(data, requires_grad, backward_hooks)
+    for name, value in (state if isinstance(state, dict) else state[0] or {}).items():
+        setattr(made, name, value)
+    return made
+
+
+_rebuild_parameter.__module__ = _rebuild_parameter_with_state.__module__ = "taeda._utils"
 
 
 class _BufferType(type(Tensor)):

@@ -1,7 +1,7 @@
 """Levels: what one transform of a function watches, in the graph that all of them share (Note [Levels], autograd/level.h)."""
 
 from .. import _C
-from .._operations.vmap import flatten
+from .._core.pytree import tree_flatten, tree_unflatten
 
 
 class Level:
@@ -18,11 +18,10 @@ class Level:
 
     def watch(self, value, watched):
         """`value` with tensors in the place of its own that remember what is computed of them; appended to `watched`."""
-        found = []
-        build = flatten(value, found)
+        found, structure = tree_flatten(value)
         fresh = [self._watched(x) for x in found]
         watched += fresh
-        return build(iter(fresh))
+        return tree_unflatten(fresh, structure)
 
     def _watched(self, x):
         if not isinstance(x, _C.TensorBase):
@@ -39,8 +38,7 @@ class Level:
 
     def left(self, value, keep=False):
         """`value` as it is outside, where the leaves are constants; with `keep` the graph to them stays usable."""
-        leaves = []
-        build = flatten(value, leaves)
+        leaves, structure = tree_flatten(value)
         tensors = [x for x in leaves if isinstance(x, _C.TensorBase)]
         rest = iter(_C._close_level(self.first, tensors, self.leaves, self.recorded, not keep))
-        return build(iter([next(rest) if isinstance(x, _C.TensorBase) else x for x in leaves]))
+        return tree_unflatten([next(rest) if isinstance(x, _C.TensorBase) else x for x in leaves], structure)

@@ -42,8 +42,5 @@ def _generators():
 def __getattr__(name):
     if name == "default_generators":
         return _generators()
-    if name in ("amp", "nvtx", "memory", "random", "streams", "graphs", "profiler"):
-        import importlib
-        return importlib.import_module(f"taeda.cuda.{name}")
     from .._core.missing import attribute
     return attribute(__name__, name)

@@ -11,7 +11,7 @@ from .._C import (  # noqa: F401  the same signatures there
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
 from .._core.arguments import expect
-from .._more_signatures import into as _into
+from .._operations.written import into as _into
 from .._core.warnings import warn
 
 _F = _C._functional

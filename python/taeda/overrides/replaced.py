@@ -10,15 +10,16 @@ import inspect
 import types
 import warnings
 
-from .. import _C
+from .. import _C, _operations
+from .._tensor import Tensor
 
 # {function: what it did before} of all functions whose code was replaced.
 REPLACED = {}
 # Those that make tensors from data: only modes answer for them.
 _MAKERS = {"tensor", "as_tensor", "asarray", "frombuffer", "from_dlpack"}
 # What has nothing to answer, and what answers itself by calling others that do.
-_LEFT_ALONE = {"is_tensor", "is_storage", "broadcast_shapes", "vmap", "set_anomaly_enabled",
-               "default_device", "legacy_types", "eig", "lstsq", "solve", "matrix_rank"}
+_LEFT_ALONE = {"is_tensor", "is_storage", "broadcast_shapes", "vmap", "set_default_tensor_type", "eig", "lstsq", "solve",
+               "matrix_rank"}
 # Those of which overrides get all arguments: the defaults filled in, and by name. Others get what was given.
 _COMPLETED = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul einsum lu
     meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive unravel_index""".split())
@@ -36,24 +37,17 @@ _CALL = next(c for c in _CALL.co_consts if isinstance(c, types.CodeType))
 
 def switch_on():
     """Has all functions and methods that are written in Python look for overrides from now on."""
-    from .. import _tensor, aliases, functional, low_level
-    from .._operations import create as creation
     from ..nn import functional as nn_functional
-    for module in (functional, aliases, low_level, creation, nn_functional):
-        completed = _all_but(_NOT_COMPLETED) if module is nn_functional else _COMPLETED
-        for name, value in list(vars(module).items()):
-            if (isinstance(value, types.FunctionType) and not name.startswith("_") and name not in _LEFT_ALONE
-                    and value.__module__.startswith("taeda.")):
-                replace(value, name in completed, only_modes=name in _MAKERS)
-    replace(functional._assert)
-    for name, value in list(vars(_tensor.Tensor).items()):
+    for name, value in _operations.FUNCTIONS.items():
+        if isinstance(value, types.FunctionType) and name not in _LEFT_ALONE and not name.startswith("_foreach_"):
+            replace(value, name in _COMPLETED, only_modes=name in _MAKERS)
+    for name, value in list(vars(nn_functional).items()):
+        if (isinstance(value, types.FunctionType) and not name.startswith("_") and name not in _LEFT_ALONE
+                and value.__module__.startswith("taeda.")):
+            replace(value, name not in _NOT_COMPLETED)
+    for name, value in list(vars(Tensor).items()):
         if isinstance(value, types.FunctionType) and name not in _METHODS_LEFT_ALONE:
             replace(value, name in _METHODS_COMPLETED)
-
-
-class _all_but(set):
-    def __contains__(self, name):
-        return not set.__contains__(self, name)
 
 
 def replace(function, completed=False, only_modes=False):

@@ -60,7 +60,7 @@ class DefaultDeviceType:
 
 
 def _module_of(kind):
-    from .._core.settings import get_device_module
+    from .._devices.modules import get_device_module
     return get_device_module(kind)
 
 

@@ -1,34 +1,20 @@
-"""Functions of torch that stand below those of nn.functional: with the statistics, masks and places that those leave out, and
-with numbers in the place of names."""
+"""Functions of torch that stand below those of nn.functional: with the statistics, masks and places that those leave out,
+and with numbers in the place of names."""
 
-import math
+from .. import _C
+from ..autograd.modes import no_grad
 
-from . import _C
-from ._more_signatures import into as _into
-
-__all__ = ["affine_grid_generator", "as_strided_", "conj_physical_", "constant_pad_nd", "conv_tbc", "convolution",
-           "embedding_bag", "embedding_renorm_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "crow_indices_copy",
-           "col_indices_copy", "indices_copy",
-           "is_distributed", "native_batch_norm", "native_channel_shuffle", "native_dropout", "native_group_norm",
-           "native_layer_norm", "native_norm", "segment_reduce", "slice_copy", "slice_inverse", "values_copy"]
+__all__ = ["affine_grid_generator", "bilinear", "constant_pad_nd", "conv_tbc", "convolution", "embedding_bag",
+           "embedding_renorm_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "native_batch_norm",
+           "native_channel_shuffle", "native_dropout", "native_group_norm", "native_layer_norm", "pixel_shuffle",
+           "pixel_unshuffle"]
 
 _F = _C._functional
 
 
 def affine_grid_generator(theta, size, align_corners):
     """nn.functional.affine_grid."""
-    from .nn import functional
-    return functional.affine_grid(theta, list(size), align_corners)
-
-
-def as_strided_(input, size, stride, storage_offset=None):
-    """Gives the tensor itself other sizes, strides and a first element in its storage."""
-    return input.as_strided_(size, stride, *([] if storage_offset is None else [storage_offset]))
-
-
-def conj_physical_(input):
-    """Conjugates in place."""
-    return input.copy_(input.conj().resolve_conj()) if input.is_complex() else input
+    return _F.affine_grid(theta, list(size), align_corners)
 
 
 def constant_pad_nd(input, pad, value=0):
@@ -81,7 +67,6 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
 
 def embedding_renorm_(weight, indices, max_norm, norm_type):
     """Shortens rows in place to the norm that they may have at most."""
-    from .autograd.modes import no_grad
     with no_grad():
         _F.embedding(indices, weight, None, max_norm, norm_type, False, False)
     return weight
@@ -89,9 +74,8 @@ def embedding_renorm_(weight, indices, max_norm, norm_type):
 
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     """nn.functional.grid_sample; modes are numbers: bilinear, nearest, bicubic and zeros, border, reflection."""
-    from .nn import functional
-    return functional.grid_sample(input, grid, ("bilinear", "nearest", "bicubic")[interpolation_mode],
-                                  ("zeros", "border", "reflection")[padding_mode], align_corners)
+    return _F.grid_sample(input, grid, ("bilinear", "nearest", "bicubic")[interpolation_mode],
+                          ("zeros", "border", "reflection")[padding_mode], align_corners)
 
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
@@ -102,31 +86,6 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler of volumes."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
-
-
-def indices_copy(input, *, out=None):
-    """A copy of the coordinates of a sparse tensor."""
-    return _into(out, input.indices().clone())
-
-
-def values_copy(input, *, out=None):
-    """A copy of the values of a sparse tensor."""
-    return _into(out, input.values().clone())
-
-
-def crow_indices_copy(input, *, out=None):
-    """A copy of the begins of a sparse matrix's rows."""
-    return _into(out, input.crow_indices().clone())
-
-
-def col_indices_copy(input, *, out=None):
-    """A copy of the columns of a sparse matrix's elements."""
-    return _into(out, input.col_indices().clone())
-
-
-def is_distributed(input):
-    """False: a tensor lies in one process."""
-    return False
 
 
 def _statistics(values, dims, eps):
@@ -176,62 +135,4 @@ def native_dropout(input, p, train=None):
     return input * kept * (1 / (1 - p)), kept
 
 
-def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
-    """The p-norm, of all elements or over dimensions; of a sparse tensor, of its values."""
-    if input.is_sparse:
-        input = input.coalesce().values()
-    return _C._linalg.vector_norm(input, p, dim, keepdim, dtype=dtype)
-
-
-_EMPTY = {"sum": 0, "mean": math.nan, "max": -math.inf, "min": math.inf, "prod": 1}
-_REDUCTIONS = {"max": "amax", "min": "amin", "prod": "prod"}
-
-
-def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
-    """"sum", "mean", "max", "min" or "prod" of runs of data along `axis`.
-
-    `lengths` [*data.shape[:axis], n] are the runs' lengths, or `offsets` [..., n + 1] their ends. What begins every run is
-    `initial`; without one, an empty run gives 0, NaN, -inf, inf or 1.
-    """
-    if reduce not in _EMPTY:
-        raise RuntimeError(f"segment_reduce: expected sum, mean, max, min or prod, but got {reduce!r}")
-    if indices is not None:
-        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
-    if (lengths is None) == (offsets is None):
-        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
-    axis = axis % data.dim()
-    lengths = offsets.diff(dim=-1) if lengths is None else lengths
-    if lengths.dim() != axis + 1:
-        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of lengths, which has {lengths.dim()} "
-                           f"dimensions, but got {axis}.")
-    if not unsafe:
-        if bool((lengths < 0).any()):
-            raise RuntimeError("segment_reduce(): lengths contains negative value!")
-        if not bool((lengths.sum(-1) == data.size(axis)).all()):
-            raise RuntimeError(f"segment_reduce(): Expected all rows of lengths along axis to sum to data.size({axis})")
-    count, rest = lengths.size(-1), tuple(data.shape)[axis + 1:]
-    runs = lengths.reshape(-1).to(_C.int64)
-    rows = data.reshape((-1,) + rest)
-    runs_of = _C.repeat_interleave(_C.arange(runs.numel(), device=data.device), runs)
-    start = _EMPTY[reduce] if initial is None else initial
-    made = _C.full((runs.numel(),) + rest, 0 if reduce == "mean" and initial is None else start, dtype=data.dtype,
-                   device=data.device)
-    if reduce in ("sum", "mean"):
-        made = made.index_add(0, runs_of, rows)
-    else:
-        made = made.index_reduce(0, runs_of, rows, _REDUCTIONS[reduce])
-    if reduce == "mean":
-        size = runs.reshape((-1,) + (1,) * len(rest)).to(data.dtype)
-        made = made / size if initial is None else _C.where(size > 0, made / size, made)
-    return made.reshape(tuple(data.shape)[:axis] + (count,) + rest)
-
-
-def slice_copy(input, dim=0, start=None, end=None, step=1):
-    """A copy of every `step`-th entry along `dim` from `start` to `end`."""
-    dim = dim % input.dim()
-    return input[(slice(None),) * dim + (slice(start, end, step),)].clone()
-
-
-def slice_inverse(input, src, dim=0, start=None, end=None, step=1):
-    """The tensor of `src`'s shape of which `input` is a slice, in the same memory."""
-    return input.as_strided(src.shape, src.stride(), src.storage_offset())
+bilinear, pixel_shuffle, pixel_unshuffle = _F.bilinear, _F.pixel_shuffle, _F.pixel_unshuffle
