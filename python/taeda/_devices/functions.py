@@ -4,8 +4,8 @@ import functools
 import types
 
 from .. import _C
-from .streams import StreamContext, _place, classes, current_device as _current_device
 from .._core.warnings import deprecated
+from .streams import StreamContext, classes, current_device as _current_device, place
 
 _device = _C._device
 
@@ -27,7 +27,7 @@ class DeviceProperties(types.SimpleNamespace):
 
 
 def _index(kind, device):
-    return device if isinstance(device, int) else _place(kind, device).index
+    return device if isinstance(device, int) else place(kind, device).index
 
 
 class device_guard:
@@ -46,157 +46,160 @@ class device_guard:
             _device.set_device(_C.device(self.kind, self.before))
 
 
-@functools.cache
-def functions(kind):
-    """{name: function} of a device type's module."""
+class _Functions:
+    """The functions of a device type's module; without a device they mean this thread's current one."""
 
-    def place(device):
-        return _place(kind, device)
+    def __init__(self, kind):
+        self._kind, self._classes = kind, classes(kind)
+        self._stream_class = self._classes["Stream"]
 
-    known = classes(kind)
-    Stream = known["Stream"]
+    def _place(self, device):
+        return place(self._kind, device)
 
-    def is_available():
+    def is_available(self):
         """Whether there is a device."""
-        return _device.is_available(kind)
+        return _device.is_available(self._kind)
 
-    def device_count():
-        return _device.device_count(kind)
+    def device_count(self):
+        return _device.device_count(self._kind)
 
-    def current_device():
+    def current_device(self):
         """The number of this thread's current device."""
-        return _current_device(kind)
+        return _current_device(self._kind)
 
-    def set_device(device):
+    def set_device(self, device):
         """Makes a device current on this thread; a negative number changes nothing."""
         if not isinstance(device, int) or device >= 0:
-            _device.set_device(place(device))
+            _device.set_device(self._place(device))
 
-    def get_device_properties(device=None):
-        return DeviceProperties(**_device.get_device_properties(kind, place(device).index))
+    def get_device_properties(self, device=None):
+        return DeviceProperties(**_device.get_device_properties(self._kind, self._place(device).index))
 
-    def get_device_name(device=None):
-        return get_device_properties(device).name
+    def get_device_name(self, device=None):
+        return self.get_device_properties(device).name
 
-    def get_device_capability(device=None):
-        p = get_device_properties(device)
+    def get_device_capability(self, device=None):
+        p = self.get_device_properties(device)
         return p.major, p.minor
 
-    def synchronize(device=None):
+    def synchronize(self, device=None):
         """Waits for all work of a device; errors of its kernels are raised here."""
-        _device.synchronize(place(device))
+        _device.synchronize(self._place(device))
 
-    def manual_seed(seed):
+    def manual_seed(self, seed):
         seed = int(seed) & 0xFFFFFFFFFFFFFFFF
-        if is_available():
-            _device.manual_seed(kind, seed)
+        if self.is_available():
+            _device.manual_seed(self._kind, seed)
 
-    def manual_seed_all(seed):
+    def manual_seed_all(self, seed):
         seed = int(seed) & 0xFFFFFFFFFFFFFFFF
-        if is_available():
-            _device.manual_seed_all(kind, seed)
+        if self.is_available():
+            _device.manual_seed_all(self._kind, seed)
 
-    def seed():
+    def seed(self):
         """Seeds the current device from the system's entropy."""
-        manual_seed(_C.default_generator.seed())
+        self.manual_seed(_C.default_generator.seed())
 
-    def seed_all():
+    def seed_all(self):
         """Seeds all devices alike from the system's entropy."""
-        manual_seed_all(_C.default_generator.seed())
+        self.manual_seed_all(_C.default_generator.seed())
 
-    def initial_seed():
-        return _device.default_generator(place(None)).initial_seed()
+    def initial_seed(self):
+        return _device.default_generator(self._place(None)).initial_seed()
 
-    def get_rng_state(device=kind):
+    def get_rng_state(self, device=None):
         """The state of a device's generator, a tensor of bytes on the CPU."""
-        return _device.default_generator(place(device)).get_state()
+        return _device.default_generator(self._place(device)).get_state()
 
-    def get_rng_state_all():
-        return [get_rng_state(i) for i in range(device_count())]
+    def get_rng_state_all(self):
+        return [self.get_rng_state(i) for i in range(self.device_count())]
 
-    def set_rng_state(new_state, device=kind):
-        _device.default_generator(place(device)).set_state(new_state)
+    def set_rng_state(self, new_state, device=None):
+        _device.default_generator(self._place(device)).set_state(new_state)
 
-    def set_rng_state_all(new_states):
+    def set_rng_state_all(self, new_states):
         for i, state in enumerate(new_states):
-            set_rng_state(state, i)
+            self.set_rng_state(state, i)
 
-    def figure(k, device):
-        return _device.memory_figures(place(device))[k] if is_available() else 0
+    def _figure(self, k, device):
+        return _device.memory_figures(self._place(device))[k] if self.is_available() else 0
 
-    def memory_allocated(device=None):
+    def memory_allocated(self, device=None):
         """Bytes in live tensors."""
-        return figure(0, device)
+        return self._figure(0, device)
 
-    def max_memory_allocated(device=None):
-        return figure(1, device)
+    def max_memory_allocated(self, device=None):
+        return self._figure(1, device)
 
-    def memory_reserved(device=None):
+    def memory_reserved(self, device=None):
         """Bytes that the cache holds of the device."""
-        return figure(2, device)
+        return self._figure(2, device)
 
-    def max_memory_reserved(device=None):
-        return figure(3, device)
+    def max_memory_reserved(self, device=None):
+        return self._figure(3, device)
 
-    def reset_peak_memory_stats(device=None):
-        _device.reset_peak_memory_stats(place(device))
+    def reset_peak_memory_stats(self, device=None):
+        _device.reset_peak_memory_stats(self._place(device))
 
-    def reset_accumulated_memory_stats(device=None):
-        _device.reset_accumulated_memory_stats(place(device))
+    def reset_accumulated_memory_stats(self, device=None):
+        _device.reset_accumulated_memory_stats(self._place(device))
 
-    def memory_stats(device=None):
+    def memory_stats(self, device=None):
         """{"allocated_bytes.all.current": bytes, ...}; empty where there is no device."""
-        return dict(_device.memory_stats(place(device))) if is_available() else {}
+        return dict(_device.memory_stats(self._place(device))) if self.is_available() else {}
 
-    def memory_summary(device=None, abbreviated=False):
-        return _device.memory_summary(place(device), abbreviated)
+    def memory_summary(self, device=None, abbreviated=False):
+        return _device.memory_summary(self._place(device), abbreviated)
 
-    def mem_get_info(device=None):
+    def mem_get_info(self, device=None):
         """Free and total bytes."""
-        return _device.mem_get_info(place(device))
+        return _device.mem_get_info(self._place(device))
 
-    def empty_cache():
+    def empty_cache(self):
         """Gives cached memory of all devices back."""
-        for index in range(device_count()):
-            _device.empty_cache(_C.device(kind, index))
+        for index in range(self.device_count()):
+            _device.empty_cache(_C.device(self._kind, index))
 
-    def set_per_process_memory_fraction(fraction, device=None):
-        _device.set_memory_fraction(place(device), fraction)
+    def set_per_process_memory_fraction(self, fraction, device=None):
+        _device.set_memory_fraction(self._place(device), fraction)
 
-    def can_device_access_peer(device, peer_device):
-        return _device.can_device_access_peer(kind, place(device).index, place(peer_device).index)
+    def can_device_access_peer(self, device, peer_device):
+        return _device.can_device_access_peer(self._kind, self._place(device).index, self._place(peer_device).index)
 
-    def get_per_process_memory_fraction(device=None):
-        return _device.memory_fraction(place(device))
+    def get_per_process_memory_fraction(self, device=None):
+        return _device.memory_fraction(self._place(device))
 
-    def current_stream(device=None):
+    def current_stream(self, device=None):
         """The stream that this thread's operations on a device go to."""
-        return Stream(_device.current_stream(place(device)))
+        return self._stream_class(_device.current_stream(self._place(device)))
 
-    def default_stream(device=None):
-        return Stream(_device.default_stream(place(device)))
+    def default_stream(self, device=None):
+        return self._stream_class(_device.default_stream(self._place(device)))
 
-    def set_stream(stream):
+    def set_stream(self, stream):
         """Has this thread's operations go to a stream; None changes nothing."""
         if stream is not None:
             _device.set_device(stream.device)
             _device.set_current_stream(stream)
 
-    def stream(stream):
+    def stream(self, stream):
         """Operations of the block go to a stream."""
         return StreamContext(stream)
 
-    def get_stream_from_external(data_ptr, device=None):
-        return known["ExternalStream"](data_ptr, device)
+    def get_stream_from_external(self, data_ptr, device=None):
+        return self._classes["ExternalStream"](data_ptr, device)
 
-    def is_current_stream_capturing():
+    def is_current_stream_capturing(self):
         """Whether the current stream's work is being recorded into a graph."""
-        return is_available() and _device.is_capturing(place(None))
+        return self.is_available() and _device.is_capturing(self._place(None))
 
-    def graph_pool_handle():
+    def graph_pool_handle(self):
         """A memory pool that several graphs may share."""
         return _device.new_pool()
 
+
+def _guards(kind):
+    """{name: class} of the blocks that make a device current."""
     class device(device_guard):
         """Makes a device current for a block."""
 
@@ -209,10 +212,14 @@ def functions(kind):
         def __init__(self, obj):
             super().__init__(kind, obj.device.index if obj.device.type == kind else None)
 
-    made = dict(locals())
-    for name in ("kind", "place", "known", "figure"):
-        del made[name]
-    made.update(known)
-    made.update(_former_names(kind, reset_peak_memory_stats, memory_reserved, max_memory_reserved), StreamContext=StreamContext,
-                OutOfMemoryError=_C.OutOfMemoryError)
+    return {"device": device, "device_of": device_of}
+
+
+@functools.cache
+def functions(kind):
+    """{name: function or class} of a device type's module."""
+    of_kind = _Functions(kind)
+    made = {name: getattr(of_kind, name) for name in vars(_Functions) if name[0] != "_"}
+    made.update(of_kind._classes, **_guards(kind), StreamContext=StreamContext, OutOfMemoryError=_C.OutOfMemoryError)
+    made.update(_former_names(kind, of_kind.reset_peak_memory_stats, of_kind.memory_reserved, of_kind.max_memory_reserved))
     return made

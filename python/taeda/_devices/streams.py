@@ -16,7 +16,7 @@ class Stream(_device.StreamBase):
         elif "stream_id" in of_another:
             super().__init__(_C.device(self.kind, of_another["device_index"]), int(of_another["stream_id"]), True)
         else:
-            super().__init__(_place(self.kind, device), priority)
+            super().__init__(place(self.kind, device), priority)
         self._before = []
 
     @property
@@ -96,7 +96,7 @@ def current_device(kind):
     return _device.current_device(kind)
 
 
-def _place(kind, device):
+def place(kind, device):
     """A device of this kind with its number: None is the current one."""
     if device is None:
         kind = kind or _kind_here()
@@ -111,7 +111,7 @@ def _place(kind, device):
 
 
 def _current(kind):
-    return _device.current_stream(_place(kind, None))
+    return _device.current_stream(place(kind, None))
 
 
 class StreamContext:
@@ -184,7 +184,7 @@ def classes(kind):
     made["CUDAGraph"] = type("CUDAGraph", (Graph,), dict(where, __doc__=Graph.__doc__))
 
     def external(self, stream_ptr, device=None):
-        super(made["ExternalStream"], self).__init__(device_index=_place(kind, device).index, stream_id=stream_ptr)
+        super(made["ExternalStream"], self).__init__(device_index=place(kind, device).index, stream_id=stream_ptr)
 
     made["ExternalStream"] = type("ExternalStream", (made["Stream"],), dict(
         where, __init__=external, __doc__="A stream that other code made: a cudaStream_t, which must outlive its use."))
