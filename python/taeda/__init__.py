@@ -57,6 +57,9 @@ _os.register_at_fork(after_in_child=lambda: _C.set_num_threads(1))
 
 
 def __getattr__(name):
+    if name in _C._device.accelerator_types() and name not in _missing.LAZY["taeda"]:  # a type that a plug-in brought
+        from ._devices.functions import module_of
+        return module_of(name)
     return _missing.attribute(__name__, name)
 
 

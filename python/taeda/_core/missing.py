@@ -166,6 +166,7 @@ class SecondName:
 
     def get_code(self, name):
         """For `python -m`, which runs a module's code as a program."""
+        import importlib.util
         return importlib.util.find_spec(self.name).loader.get_code(self.name)
 
     def exec_module(self, module):

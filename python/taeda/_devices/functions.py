@@ -1,9 +1,11 @@
 """What torch.cuda, torch.sim and torch.accelerator have in common, for one type of device each."""
 
 import functools
+import sys
 import types
 
 from .. import _C
+from .._core.missing import speak_of_missing
 from .._core.warnings import deprecated
 from .streams import StreamContext, classes, current_device as _current_device, place
 
@@ -222,4 +224,13 @@ def functions(kind):
     made = {name: getattr(of_kind, name) for name in vars(_Functions) if name[0] != "_"}
     made.update(of_kind._classes, **_guards(kind), StreamContext=StreamContext, OutOfMemoryError=_C.OutOfMemoryError)
     made.update(_former_names(kind, of_kind.reset_peak_memory_stats, of_kind.memory_reserved, of_kind.max_memory_reserved))
+    return made
+
+
+@functools.cache
+def module_of(kind):
+    """torch.toy: the module of a type of devices that has no file here, as those have none that plug-ins bring."""
+    made = sys.modules[f"taeda.{kind}"] = types.ModuleType(f"taeda.{kind}", "Devices of a type that a plug-in brought.")
+    vars(made).update(functions(kind))
+    speak_of_missing(made)
     return made
