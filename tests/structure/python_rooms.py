@@ -1,7 +1,7 @@
 """The rooms of python/taeda: folders, and modules at the root that have PyTorch's names.
 
 A module imports from its own room and from those of lines above; rooms of one line know nothing of each other.
-docs/architecture.md says what each of them is for.
+python/taeda/README.md says what each of them is for.
 """
 
 # Of each room the modules and packages in it; of two that fit a module the longer one counts.

@@ -24,7 +24,7 @@ LAZY = {
     "taeda.vision.transforms": ["v2"],
 }
 
-# Names that few programs need, and those that a module would have to ask a room above its own for, by where they are.
+# Names that few programs need, and names of rooms that the module which has them must not import, with where they are.
 NAMES = {
     "taeda": {"lobpcg": "_operations.lobpcg", "cond": "_operations.control_flow", "while_loop": "_operations.control_flow",
               "vmap": "_operations.vmap", "load": "serialization", "save": "serialization", "compile": "_dynamo",
