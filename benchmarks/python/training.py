@@ -28,7 +28,11 @@ MODES = {"taeda": ("float32", "bfloat16"),
 
 
 def networks(torch):
-    """The networks of benchmarks/models.h."""
+    """The networks of benchmarks/models.h, by their names."""
+    return {c.__name__: c for c in (*networks_of_pictures(torch), *networks_of_sequences(torch))}
+
+
+def networks_of_pictures(torch):
     nn, F = torch.nn, torch.nn.functional
 
     class Mlp(nn.Module):
@@ -76,6 +80,12 @@ def networks(torch):
             x = self.blocks(F.max_pool2d(F.relu(self.bn(self.conv(x))), 3, 2, 1))
             return self.fc(F.adaptive_avg_pool2d(x, (1, 1)).flatten(1))
 
+    return Mlp, LeNet, ResNet18
+
+
+def networks_of_sequences(torch):
+    nn, F = torch.nn, torch.nn.functional
+
     class GptLayer(nn.Module):
         def __init__(self, d, heads):
             super().__init__()
@@ -110,7 +120,7 @@ def networks(torch):
         def forward(self, x):
             return self.lstm(x)[0]
 
-    return {c.__name__: c for c in (Mlp, LeNet, ResNet18, Gpt, Lstm)}
+    return Gpt, Lstm
 
 
 def make_step(torch, package, name, mode):

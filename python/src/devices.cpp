@@ -1,6 +1,7 @@
 #include "devices.h"
 
 #include "bindings.h"
+#include "taeda/base/device_types.h"
 #include "taeda/device/sim_cost.h"
 #include "taeda/taeda.h"
 #include "waiting.h"
@@ -29,6 +30,12 @@ py::dict properties(const std::string& type, int index) {
 void add_device_functions(py::module_& m) {
   m.def("is_available",
         [](const std::string& type) { return accelerator::is_available(type_of(type)); });
+  m.def("accelerator_types", [] {
+    std::vector<std::string> names;
+    for (const DeviceType type : device_types())
+      if (Device(type, -1).is_accelerator()) names.emplace_back(to_string(type));
+    return names;
+  });
   m.def("unavailable_reason",
         [](const std::string& type) { return accelerator::unavailable_reason(type_of(type)); });
   m.def("device_count", [](const std::string& type) { return device_count(type_of(type)); });

@@ -66,7 +66,7 @@ bool class_overrides(PyTypeObject* type) {
 void have_functions_look() {
   if (functions_look) return;
   functions_look = true;
-  const Ref module(checked(PyImport_ImportModule("taeda._overridable")));
+  const Ref module(checked(PyImport_ImportModule("taeda.overrides.replaced")));
   Ref(checked(PyObject_CallMethod(module.get(), "switch_on", nullptr)));
 }
 

@@ -4,7 +4,7 @@
 // Note [Overrides cost nothing]
 // A tensor of exactly the class of results, and a Parameter, are never asked: `is_plain` is one
 // comparison, which entry points made before there were overrides, too. What fails it is looked at
-// here, once for a call. While a mode is on (taeda/overrides.py), which answers calls of plain
+// here, once for a call. While a mode is on (taeda/overrides), which answers calls of plain
 // tensors, too, no class counts as plain.
 #pragma once
 
@@ -75,13 +75,13 @@ PyObject* overridden_attribute(const char* name, PyObject* self, PyObject* value
 PyObject* answered(PyObject* made);
 
 /// Has Python's functions look for overrides, too, once there is a class that has one
-/// (taeda/_overridable.py).
+/// (taeda/overrides/replaced.py).
 void note_class(PyTypeObject* type);
 
 /// Sets the classes that count as plain.
 void set_plain_types(PyTypeObject* tensor, PyTypeObject* parameter);
 
-/// Adds guards, modes' stack and what taeda/overrides.py is made of.
+/// Adds guards, modes' stack and what taeda/overrides is made of.
 void add_overrides(PyObject* module);
 
 }  // namespace taeda::python

@@ -1,6 +1,7 @@
 """torch.__config__: what the library is and what runs operations, for programs that print it."""
 
-from . import __version__, _C
+from . import _C
+from .torch_version import __version__
 
 
 def show():

@@ -5,8 +5,9 @@ import copy
 import functools
 import itertools
 
-from . import _C
-from ._warnings import warn
+from . import _C, storage
+from ._core.warnings import warn
+from ._tensors.pickles import _rebuild_from_type_v2, reduce_tensor  # noqa: F401
 
 _handles = itertools.count()
 
@@ -33,17 +34,6 @@ class RemovableHandle:
 
     def __exit__(self, *error):
         self.remove()
-
-
-def _rebuild_from_type_v2(function, kind, arguments, state):
-    """A tensor of a class of the program's own, or one on which it set attributes, out of a file."""
-    made = function(*arguments)
-    if not issubclass(kind, _C.TensorBase):
-        raise TypeError(f"a tensor cannot become a {kind}")
-    if type(made) is not kind:
-        made = _C._make_subclass(kind, made.detach(), made.requires_grad)
-    made.__dict__.update(state if isinstance(state, dict) else state[0] or {})
-    return made
 
 
 COPY_CONSTRUCT = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -193,8 +183,7 @@ class Tensor(_C.TensorBase):
         return copied
 
     def __reduce_ex__(self, protocol):
-        from . import _utils
-        return _utils.reduce_tensor(self)
+        return reduce_tensor(self)
 
     def __copy__(self):
         return self.detach().requires_grad_(self.requires_grad) if type(self) is Tensor else self
@@ -223,31 +212,18 @@ class Tensor(_C.TensorBase):
         warn("non-inplace resize is deprecated")
         return self.reshape(*sizes)
 
-    def share_memory_(self):
-        """Moves the data to memory that other processes can open."""
-        from .multiprocessing import shared
-        return shared.share(self)
-
-    def is_shared(self):
-        from .multiprocessing import shared
-        return shared.is_shared(self)
-
     def untyped_storage(self):
-        from .storage import UntypedStorage
-        return UntypedStorage._of(self)
+        return storage.UntypedStorage._of(self)
 
     def storage(self):
-        from .storage import warn_of_typed_storage
-        warn_of_typed_storage()
+        storage.warn_of_typed_storage()
         return self._typed_storage()
 
     def _typed_storage(self):
-        from .storage import TypedStorage
-        return TypedStorage._of(self)
+        return storage.TypedStorage._of(self)
 
     def storage_type(self):
-        from .storage import TYPES
-        return TYPES[self._typed_storage().pickle_storage_type()]
+        return storage.TYPES[self._typed_storage().pickle_storage_type()]
 
     def is_distributed(self):
         return False
@@ -320,8 +296,7 @@ def _copied_with_its_memory(tensor, memo):
     """A copy whose memory is shared by copies of all that share the tensor's."""
     if tensor.is_sparse or tensor.is_sparse_csr or not tensor._storage_nbytes():
         return tensor.detach().clone()
-    from .storage import _copied, tensor_over
-    memory = tensor_over(_copied(tensor.untyped_storage(), memo), tensor.dtype)
+    memory = storage.tensor_over(storage._copied(tensor.untyped_storage(), memo), tensor.dtype)
     made = _C.empty(0, dtype=tensor.dtype, device=tensor.device)
     return made.set_(memory, tensor.storage_offset(), tensor.size(), tensor.stride())
 
@@ -346,11 +321,5 @@ def named_type(name):
     return _DTYPES[parts[-1][:-6]], parts[1] if len(parts) == 3 else None
 
 
-def _complete():
-    from . import methods
-    for name, method in methods.ALL.items():
-        setattr(Tensor, name, method)
-
-
 _C._set_tensor_class(Tensor)
-_complete()
+storage.Tensor = Tensor

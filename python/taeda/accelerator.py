@@ -1,8 +1,8 @@
 """torch.accelerator: the kind of device that this machine has, whatever it is called."""
 
 from . import _C
-from ._accelerator import device_guard, functions as _functions
-from ._streams import Event, Graph, Stream  # noqa: F401
+from ._devices.functions import device_guard, functions as _functions
+from ._devices.streams import Event, Graph, Stream  # noqa: F401
 
 _device = _C._device
 

@@ -20,7 +20,7 @@ class _Room(types.ModuleType):
     def __getattr__(self, name):
         if (key := f"{self._prefix}.{name}") in _switches:
             return _switches[key][0]()
-        from ._missing import attribute
+        from ._core.missing import attribute
         return attribute(self.__name__, name)
 
     def __setattr__(self, name, value):

@@ -2,28 +2,13 @@
 
 import contextlib
 
-from .settings import compile
+from ._dynamo import (  # noqa: F401
+    allow_in_graph, assume_constant_result, compile, disable, is_compiling, is_dynamo_compiling, is_exporting, list_backends,
+    nested_compile_region, nonstrict_trace, reset, wrap_numpy)
 
 __all__ = ["compile", "reset", "allow_in_graph", "assume_constant_result", "nonstrict_trace", "nested_compile_region",
            "disable", "set_stance", "substitute_in_graph", "wrap_numpy", "list_backends", "is_compiling", "is_dynamo_compiling",
            "is_exporting", "cudagraph_mark_step_begin"]
-
-
-def reset():
-    """Nothing to forget."""
-
-
-def allow_in_graph(fn):
-    """The function itself."""
-    return fn
-
-
-assume_constant_result = nonstrict_trace = nested_compile_region = wrap_numpy = allow_in_graph
-
-
-def disable(fn=None, recursive=True, *, reason=None):
-    """The function itself; without one, a decorator."""
-    return (lambda function: function) if fn is None else fn
 
 
 class set_stance(contextlib.ContextDecorator):
@@ -44,18 +29,6 @@ class set_stance(contextlib.ContextDecorator):
 def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):
     """A decorator that gives back the function."""
     return lambda function: function
-
-
-def list_backends(exclude_tags=("debug", "experimental")):
-    """None."""
-    return []
-
-
-def is_compiling():
-    return False
-
-
-is_dynamo_compiling = is_exporting = is_compiling
 
 
 def cudagraph_mark_step_begin():

@@ -1,8 +1,11 @@
 """torch.func: derivatives as functions of functions."""
 
+import itertools
+
 from . import _C, autograd
-from ._level import Level
-from ._vmap import flatten, vmap
+from .autograd.level import Level
+from ._core.pytree import tree_flatten, tree_leaves, tree_unflatten
+from ._operations.vmap import vmap
 from .autograd.passes import grad_of_recorded
 from .nn.utils.stateless import call_with as _functional_call
 
@@ -11,7 +14,9 @@ __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "ja
 
 
 def _like(value, leaves):
-    return flatten(value, [])(iter(leaves))
+    """The structure of a value with the next of other leaves, an iterator or a list."""
+    structure = tree_flatten(value)[1]
+    return tree_unflatten(itertools.islice(leaves, structure.num_leaves), structure)
 
 
 def _numbers(argnums, args):
@@ -102,14 +107,13 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
             for n in numbers:
                 args[n] = level.watch(args[n], xs)
             out, aux = _parted(func(*args, **kwargs), has_aux, "jacrev")
-            ys = []
-            build = flatten(out, ys)
+            ys, structure = tree_flatten(out)
             parts, outside = [], level.recorded and level.reaches_outside(ys)
             for y in ys:
                 rest = iter(_rows(y, xs, outside))
                 each = tuple(_like(args[n], rest) for n in numbers)
                 parts.append(each[0] if isinstance(argnums, int) else each)
-        found = build(iter(parts))
+        found = tree_unflatten(parts, structure)
         if outside or has_aux:
             found, aux = level.left((found, aux))
         return (found, aux) if has_aux else found
@@ -123,10 +127,10 @@ class _Pushed:
     """
 
     def __init__(self, func, primals, has_aux, name):
-        self.level, self.xs, self.ys = Level(), [], []
+        self.level, self.xs = Level(), []
         with autograd.enable_grad():
             self.out, self.aux = _parted(func(*self.level.watch(primals, self.xs)), has_aux, name)
-            flatten(self.out, self.ys)
+            self.ys = tree_leaves(self.out)
             self.moving = [y for y in self.ys if y.requires_grad]  # the others depend on nothing here
             self.weights = [_C.zeros_like(y).requires_grad_() for y in self.moving]
             self.first = autograd.grad(self.moving, self.xs, self.weights, create_graph=True,
@@ -180,9 +184,7 @@ def linearize(func, *primals):
     result = pushed.level.left(pushed.out, keep=True)
 
     def derivative(*tangents):
-        directions = []
-        flatten(tangents, directions)
-        return pushed.result(pushed.along(directions), keep=True)[1]
+        return pushed.result(pushed.along(tree_leaves(tangents)), keep=True)[1]
     return result, derivative
 
 
@@ -211,15 +213,14 @@ def _only_tensors(leaves, expected):
 
 def vjp(func, *primals, has_aux=False):
     """func(*primals), and a function from a cotangent to the gradients by the primals."""
-    level, xs, ys = Level(), [], []
+    level, xs = Level(), []
     with autograd.enable_grad():
         out, aux = _parted(func(*level.watch(primals, xs)), has_aux, "vjp")
-    flatten(out, ys)
+    ys = tree_leaves(out)
     _only_tensors(ys, "vjp(f, *primals): expected f(*primals) to return only tensors")
 
     def pull(*cotangents, retain_graph=True, create_graph=None):
-        weights = []
-        flatten(cotangents, weights)
+        weights = tree_leaves(cotangents)
         graph = level.reaches_outside(ys, weights) if create_graph is None else create_graph
         found = _by(ys, xs, weights, graph, retain_graph)
         return level.left(_like(primals, found), keep=True) if graph else _like(primals, found)
@@ -229,14 +230,12 @@ def vjp(func, *primals, has_aux=False):
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """func(*primals), and its derivative in the direction of the tangents, by a gradient of a gradient."""
-    directions = []
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, tuple):
             raise RuntimeError(f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be valid to call "
                                "f(*primals).")
-    flatten(tangents, directions)
     pushed = _Pushed(func, primals, has_aux, "jvp")
-    result, derived, aux = pushed.result(pushed.along(directions))
+    result, derived, aux = pushed.result(pushed.along(tree_leaves(tangents)))
     return (result, derived, aux) if has_aux else (result, derived)
 
 

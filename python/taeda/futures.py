@@ -3,21 +3,17 @@
 import threading
 
 from . import _C
+from ._core.pytree import leaves_of
 
 
-def _accelerators(value, found):
+def _accelerators(value):
     """The devices, other than the CPU, of the tensors in a value."""
-    if isinstance(value, _C.TensorBase):
-        if value.device.type != "cpu":
-            found.add(value.device)
-    elif isinstance(value, (list, tuple)):
-        for v in value:
-            _accelerators(v, found)
-    elif isinstance(value, dict):
-        for v in value.values():
-            _accelerators(v, found)
-    elif isinstance(value, Future):
-        _accelerators(value._value, found)
+    found = set()
+    for leaf in leaves_of(value):
+        if isinstance(leaf, Future):
+            found |= _accelerators(leaf._value)
+        elif isinstance(leaf, _C.TensorBase) and leaf.device.type != "cpu":
+            found.add(leaf.device)
     return found
 
 
@@ -84,7 +80,7 @@ class Future:
     def set_result(self, result):
         """Completes the future."""
         events = []
-        for device in _accelerators(result, set()):
+        for device in _accelerators(result):
             event = _C._device.EventBase(False)
             event.record(_C._device.current_stream(device))
             events.append((device, event))

@@ -32,7 +32,7 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
                              weights_only=True):
     """Fetches a file once, and loads it. RuntimeError with the reason when it cannot be fetched."""
     from .serialization import load
-    from .vision.datasets.files import fetch
+    from ._files.fetch import fetch
     folder = model_dir or os.path.join(get_dir(), "checkpoints")
     name = file_name or os.path.basename(urllib.parse.urlparse(url).path)
     return load(fetch([url], folder, name), map_location, weights_only=weights_only)
@@ -42,7 +42,7 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     """Fetches a file. RuntimeError where its SHA-256 does not begin with `hash_prefix`; nothing is left at `dst` then."""
     import hashlib
     import urllib.request
-    from ._atomic_file import replacing
+    from ._files.atomic_file import replacing
     digest = hashlib.sha256()
     with urllib.request.urlopen(urllib.request.Request(url, headers={"User-Agent": "torch.hub"})) as source:
         with replacing(os.path.expanduser(dst)) as file:

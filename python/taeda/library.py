@@ -172,7 +172,12 @@ def impl(qualname, types, func=None, *, lib=None):
     return _operation(qualname).register_kernel(None if types == "default" else types, func)
 
 
-_KEYS = {"CPU": ["cpu"], "CUDA": ["cuda"], "Meta": ["meta"]}
+def _kinds_of(key):
+    """The type of devices whose dispatch key it is, in a list; None for a key that stands for all."""
+    try:
+        return [_C.device(key.lower()).type]
+    except RuntimeError:
+        return None
 
 
 class Library:
@@ -193,4 +198,4 @@ class Library:
         """A kernel for a dispatch key: "CPU", "CUDA", "Meta", "Autograd" or a key that stands for all of them."""
         operation = _operation(op_name if "::" in op_name else f"{self.ns}::{op_name}")
         key = dispatch_key or self.dispatch_key
-        operation.register_kernel(_KEYS.get(key), fn)
+        operation.register_kernel(_kinds_of(key), fn)

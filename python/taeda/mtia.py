@@ -1,5 +1,5 @@
 """torch.mtia: Meta's accelerators, of which Taeda knows none."""
 
-from ._no_device import device_count, is_available, is_initialized  # noqa: F401
+from ._devices.absent import device_count, is_available, is_initialized  # noqa: F401
 
 __all__ = ["is_available", "device_count"]

@@ -3,7 +3,7 @@
 import os
 
 from . import _C
-from ._more_signatures import into
+from ._operations.written import into
 from .autograd.modes import no_grad
 
 _BITS = 30

@@ -21,7 +21,7 @@ def __getattr__(name):
     if name in _CALLS:
         found = globals()[name] = type(_CALLS[name](_C.ones(1, 1)))
         return found
-    from ._missing import attribute
+    from ._core.missing import attribute
     return attribute(__name__, name)
 
 

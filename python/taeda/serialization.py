@@ -16,15 +16,18 @@ import types
 import zipfile
 import zlib
 
-from . import _C, _safe_pickle, _utils
-from ._archive_parts import Part, archive_at
-from ._atomic_file import replacing
-from ._load_options import (  # noqa: F401
+from . import _C
+from ._files import safe_pickle as _safe_pickle
+from ._files.archive_parts import Part, archive_at
+from ._files.atomic_file import replacing
+from ._files.load_options import (  # noqa: F401
     LoadEndianness, SourceChangeWarning, check_module_version_greater_or_equal, default_restore_location, get_crc32_options,
     get_default_load_endianness, get_default_mmap_options, location_tag, normalize_storage_type, register_package,
-    set_crc32_options, set_default_load_endianness, set_default_mmap_options, storage_to_tensor_type, validate_cuda_device)
+    location_of, placed, set_crc32_options, set_default_load_endianness, set_default_mmap_options, storage_to_tensor_type,
+    validate_cuda_device)
 from ._tensor import Tensor, _rebuild_from_type_v2
-from ._warnings import warn
+from ._tensors import parameter as _parameters, pickles as _pickles
+from ._core.warnings import warn
 from .storage import TYPES, TypedStorage, UntypedStorage, is_untyped
 
 DEFAULT_PROTOCOL = 2
@@ -88,7 +91,7 @@ _Pickler.dispatch[_C.layout] = _save_layout
 
 
 def _save_tensor(pickler, tensor):
-    pickler.save_reduce(*_utils.reduce_tensor(tensor, in_file=True), obj=tensor)
+    pickler.save_reduce(*_pickles.reduce_tensor(tensor, in_file=True), obj=tensor)
 
 
 _Pickler.dispatch[Tensor] = _save_tensor
@@ -104,12 +107,6 @@ def _save_device(pickler, device):
 
 _Pickler.dispatch[_C.Size] = _save_size
 _Pickler.dispatch[_C.device] = _save_device
-
-
-def location_of(storage):
-    """ "cpu", "cuda:0"."""
-    device = storage.device
-    return "cpu" if device.type == "cpu" else str(device)
 
 
 def _bytes_of(storage):
@@ -203,9 +200,9 @@ _SAFE = {("collections", "OrderedDict"): collections.OrderedDict, ("collections"
          ("torch", "Size"): _C.Size, ("torch", "device"): _C.device}
 _SAFE.update({("__builtin__", kind.__name__): kind for kind in (complex, set, frozenset, bytearray)})  # by protocol 2
 _SAFE.update({("torch", name): kind for name, kind in TYPES.items()})
-_REBUILDING = [getattr(_utils, name) for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3",
-                                                   "_rebuild_parameter", "_rebuild_parameter_with_state",
-                                                   "_rebuild_sparse_tensor", "_rebuild_meta_tensor_no_storage")]
+_REBUILDING = [_pickles._rebuild_tensor, _pickles._rebuild_tensor_v2, _pickles._rebuild_tensor_v3,
+               _pickles._rebuild_sparse_tensor, _pickles._rebuild_meta_tensor_no_storage,
+               _parameters._rebuild_parameter, _parameters._rebuild_parameter_with_state]
 _SAFE.update({("torch._utils", function.__name__): function for function in _REBUILDING})
 _SAFE["torch._tensor", "_rebuild_from_type_v2"] = _rebuild_from_type_v2
 _SAFE["torch", "Tensor"] = Tensor
@@ -273,8 +270,7 @@ def _known(module, name):
     if (module, name) in _SAFE:
         return _SAFE[module, name]
     if module == "torch.nn.parameter" and name in ("Parameter", "Buffer"):
-        from .nn import parameter
-        return getattr(parameter, name)
+        return getattr(_parameters, name)
     return None
 
 
@@ -361,26 +357,6 @@ def _stored(storages, saved):
     return storages.get(kind, key, location, count)
 
 
-def _placed(storage, location, map_location):
-    """The storage where `map_location` says: a device, a dict of locations, or a function of storage and location."""
-    if callable(map_location):
-        moved = map_location(storage, location)
-        return storage if moved is None else moved
-    if isinstance(map_location, dict):
-        location = map_location.get(location, location)
-    elif map_location is not None:
-        location = str(map_location)
-    if location == "cpu":
-        return storage if storage.device.type == "cpu" else TypedStorage._of(storage._flat().cpu())
-    if location.split(":")[0] == "cuda":
-        validate_cuda_device(location)
-    try:
-        return TypedStorage._of(storage._flat().to(location))
-    except RuntimeError as error:
-        raise RuntimeError(f"Attempting to deserialize object on a device that is not there ({location}): {error}. Use "
-                           "torch.load with map_location=torch.device('cpu') to map your storages to the CPU.") from None
-
-
 def _goes_to_meta(map_location):
     """Whether nothing of a storage is needed but its size."""
     return isinstance(map_location, (str, _C.device)) and str(map_location) == "meta"
@@ -421,7 +397,7 @@ class _ArchiveStorages:
             with _named_errors(), self.archive.open(info) as part:
                 if part.readinto(data) != len(data):
                     raise RuntimeError(f"storage '{key}' is cut off")
-            self.known[key] = _placed(_over(data, dtype), location, self.map_location)
+            self.known[key] = placed(_over(data, dtype), location, self.map_location)
         return self.known[key]
 
 
@@ -567,3 +543,8 @@ def _moved(value, map_location, known):
         return value
     known[id(value)] = moved
     return moved
+
+
+def _from_bytes(data):
+    """A storage out of a pickle of an earlier version, which names this function as one of torch.storage."""
+    return TypedStorage._of(load(io.BytesIO(data)))

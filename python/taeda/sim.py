@@ -1,7 +1,7 @@
 """torch.sim: simulated accelerators, for programs with several devices on a machine that has none."""
 
 from . import _C
-from ._accelerator import functions as _functions
+from ._devices.functions import functions as _functions
 
 globals().update(_functions("sim"))
 

@@ -1,7 +1,7 @@
 """torch.sparse: operations on sparse tensors."""
 
 from . import _C
-from ._warnings import warn_once
+from ._core.warnings import warn_once
 
 globals().update({name: getattr(_C._sparse, name) for name in dir(_C._sparse) if not name.startswith("_")})
 

@@ -1,8 +1,10 @@
 """The memory behind tensors, as files and other processes see it."""
 
 from . import _C
-from ._arguments import expect
-from ._warnings import warn_once
+from ._core.arguments import expect
+from ._core.warnings import warn_once
+
+Tensor = _C.TensorBase  # until _tensor.py says of which class the tensors over a storage are
 
 _NAMES = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage", "bfloat16": "BFloat16Storage",
           "uint8": "ByteStorage", "int8": "CharStorage", "int16": "ShortStorage", "int32": "IntStorage",
@@ -17,7 +19,6 @@ def is_untyped(dtype):
 
 def _plain(tensor):
     """The tensor, or one of no other class over its memory: a storage knows no classes."""
-    from ._tensor import Tensor
     return tensor if type(tensor) is Tensor else _C._make_subclass(Tensor, tensor.detach(), False)
 
 
@@ -51,7 +52,6 @@ class _Storage:
     """What storages have in common: they hold a tensor over the memory."""
 
     is_sparse = is_sparse_csr = is_hpu = False
-    _storage_of_torch = True  # which creation asks for, without importing this module
 
     @classmethod
     def _of(cls, tensor):
@@ -314,11 +314,11 @@ class TypedStorage(_Storage):
         return TypedStorage._of(_copied(self, memo)._tensor, self.dtype)
 
     def __reduce__(self):
-        import io
-        from .serialization import save
-        buffer = io.BytesIO()
-        save(self._flat(), buffer)
-        return _from_bytes, (buffer.getvalue(),)
+        return _typed_from_bytes, (self.untyped().__reduce__()[1][0], repr(self.dtype)[6:], str(self.device))
+
+
+def _typed_from_bytes(data, dtype, device):
+    return TypedStorage._of(_untyped_from_bytes(data)._bytes().view(getattr(_C, dtype)).to(device))
 
 
 for _name, _dtype in {"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "byte": "uint8",
@@ -344,12 +344,6 @@ def _from_buffer(buffer, byte_order, count, offset, dtype):
     if byte_order == "big" and dtype.itemsize > 1:
         storage.byteswap(dtype)
     return _whole(storage._tensor, dtype)
-
-
-def _from_bytes(data):
-    import io
-    from .serialization import load
-    return TypedStorage._of(load(io.BytesIO(data)))
 
 
 class _StorageType(type):

@@ -1,4 +1,6 @@
-"""Versions as texts that are compared by their numbers."""
+"""Versions as texts that are compared by their numbers, and this one."""
+
+from . import _C
 
 __all__ = ["TorchVersion"]
 
@@ -52,3 +54,6 @@ class TorchVersion(str):
         return self._compared(other, lambda a, b: a >= b)
 
     __hash__ = str.__hash__
+
+
+__version__ = TorchVersion("2.15.0+taeda" + _C.__version__)

@@ -1,6 +1,6 @@
 """torch.version: PyTorch's version whose names these are; there is no CUDA that this build would be for."""
 
-from . import __version__
+from .torch_version import __version__
 
 cuda = None
 hip = None

@@ -64,9 +64,8 @@ def nested(a, b):
 def test_jacobians_column_by_column_are_those_row_by_row():
     a, b = torch.tensor([0.3, -0.2, 0.9], dtype=torch.double), {"w": torch.randn(3, 2, dtype=torch.double)}
     for argnums in (0, 1, (0, 1)):
-        leaves = [[], []]
-        for at, jacobian in enumerate((torch.func.jacrev, torch.func.jacfwd)):
-            torch._vmap.flatten(jacobian(nested, argnums)(a, b), leaves[at])
+        leaves = [torch.utils._pytree.tree_leaves(jacobian(nested, argnums)(a, b))
+                  for jacobian in (torch.func.jacrev, torch.func.jacfwd)]
         assert len(leaves[0]) == len(leaves[1]) > 0
         assert all(torch.allclose(r, f) and r.shape == f.shape for r, f in zip(*leaves))
     found, aux = torch.func.jacfwd(lambda x: (x ** 2, x), has_aux=True)(a)

@@ -504,3 +504,15 @@ def test_structures():
     assert leaves == [1, 2, 3, None] and _pytree.tree_unflatten(leaves, spec) == tree
     assert _pytree.tree_map(lambda x: x and x + 1, tree) == {"a": [2, (3, 4)], "b": None}
     assert _pytree.tree_map_only(int, str, [1, "x"]) == ["1", "x"]
+
+
+def test_containers_of_classes_of_a_programs_own():
+    from taeda._core import pytree
+
+    class Bag(dict):
+        pass
+    bag = Bag(a=[1, torch.Size([2])], b={"c": 3})
+    assert pytree.tree_leaves(bag) == [bag] and list(pytree.leaves_of(bag)) == [1, 2, 3]
+    made = pytree.mapped(lambda n: n + 1, bag)
+    assert made == {"a": [2, (3,)], "b": {"c": 4}} and type(made) is Bag and type(made["a"][1]) is torch.Size
+    assert pytree.mapped(len, [bag, "ab"], is_leaf=lambda value: isinstance(value, dict)) == [2, 2]

@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 import taeda as torch
-from taeda import _atomic_file
+from taeda._files import atomic_file
 
 ERRORS = (pickle.UnpicklingError, RuntimeError, EOFError)
 STORAGE = b"((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x02tQ"
@@ -155,7 +155,7 @@ def test_saving_replaces_a_file_or_leaves_it(tmp_path):
     link.symlink_to(target)
     stale = target.parent / f".x.pt.{'0' * 16}.taeda~"
     stale.write_bytes(b"of a killed process")
-    _atomic_file._swept.clear()
+    atomic_file._swept.clear()
     torch.save(torch.zeros(1), link)
     assert link.is_symlink() and torch.load(target).item() == 0 and target.stat().st_mode & 0o777 == 0o640
     assert sorted(p.name for p in target.parent.iterdir()) == ["x.pt"]

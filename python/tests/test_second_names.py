@@ -65,7 +65,8 @@ def test_switches_of_backends():
 
 
 def test_where_loaded_storages_go(tmp_path):
-    from taeda import _load_options, serialization
+    from taeda import serialization
+    from taeda._files import load_options
     torch.save({"a": torch.arange(3)}, tmp_path / "x.pt")
     loaded = torch.load(tmp_path / "x.pt", map_location=lambda s, loc: serialization.default_restore_location(s, "cpu"))
     assert loaded["a"].tolist() == [0, 1, 2]
@@ -78,7 +79,7 @@ def test_where_loaded_storages_go(tmp_path):
     try:
         assert serialization.default_restore_location(storage, "cpu") is storage and seen == ["cpu"]
     finally:
-        _load_options._registered.clear()
+        load_options._registered.clear()
     with serialization.set_default_mmap_options(mmap.MAP_SHARED):
         assert serialization.get_default_mmap_options() == mmap.MAP_SHARED
     assert serialization.get_default_mmap_options() == mmap.MAP_PRIVATE

@@ -169,6 +169,14 @@ def test_pickle_and_copy():
         torch.float32, torch.Size([1]), torch.device("cpu"), torch.strided)
     p = pickle.loads(pickle.dumps(torch.nn.Parameter(torch.ones(1))))
     assert type(p).__name__ == "Parameter" and p.requires_grad
+    storage = torch.arange(3.0, device="sim")._typed_storage()
+    assert (again := pickle.loads(pickle.dumps(storage))).tolist() == [0, 1, 2] and again.device.type == "sim"
+
+
+def test_pickles_of_earlier_versions():
+    file = io.BytesIO()
+    torch.save(torch.arange(3.0), file)
+    assert torch.storage._from_bytes(file.getvalue()).tolist() == [0, 1, 2]
 
 
 def test_layouts_are_called_for():

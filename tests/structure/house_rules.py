@@ -8,6 +8,8 @@ import pathlib
 import re
 import sys
 
+import python_rooms
+import python_source
 import source
 
 MAX_FILE_LINES = 600
@@ -105,6 +107,45 @@ def python_length(root):
                 yield f"{relative(root, path)}:{number}: {len(line)} columns, at most {MAX_PYTHON_COLUMNS}"
 
 
+def python_functions(root):
+    """A function of the Python package has at most 60 lines."""
+    for path in sorted(path for folder in PYTHON_FOLDERS for path in (root / folder).rglob("*.py")):
+        for first, count, name in python_source.functions(source.read(path)):
+            if count > MAX_FUNCTION_LINES:
+                yield f"{relative(root, path)}:{first}: {name} has {count} lines, at most {MAX_FUNCTION_LINES}"
+
+
+def python_layers(root):
+    """An import in the Python package points to its own room, or to a room that stands above it in python_rooms.py."""
+    places = {prefix: (level, room) for level, rooms in enumerate(python_rooms.ROOMS)
+              for room, prefixes in rooms.items() for prefix in prefixes}
+
+    def place(name):
+        within = name.split(".")[1:]
+        heads = [".".join(within[:n]) for n in range(len(within), 0 if within else -1, -1)]
+        return next((places[head] for head in heads if head in places), None)
+
+    known = python_source.modules(root)
+    for name, path in known.items():
+        if place(name) is None:
+            yield f"{relative(root, path)}: {name} has no place in the order"
+            continue
+        level, room = place(name)
+        for line, target in sorted(set(python_source.imports(name, path, known))):
+            at, other = place(target) or (-1, "")
+            if other != room and at >= level:
+                yield f"{relative(root, path)}:{line}: {room} must not import {target} of {other}"
+
+
+def python_circles(root):
+    """No module of the Python package imports itself by way of others, at its top or later."""
+    known = python_source.modules(root)
+    edges = {name: {target for _, target in python_source.imports(name, path, known)} - {name}
+             for name, path in known.items()}
+    for circle in python_source.circles(edges):
+        yield f"a circle of imports: {', '.join(circle)}"
+
+
 def function_length(root):
     """A function has at most 60 lines, in tests 120."""
     for path in source.code_files(root):
@@ -152,6 +193,9 @@ def readme(root):
             path.suffix in source.CODE_SUFFIXES for path in room.rglob("*"))
         if has_code and not (room / "README.md").exists():
             yield f"{relative(root, room)}: no README.md"
+    for folder in sorted({path.parent for path in (root / "python/taeda").rglob("*.py") if path.name != "__init__.py"}):
+        if not (folder / "README.md").exists():
+            yield f"{relative(root, folder)}: no README.md"
 
 
 def no_leftovers(root):
@@ -181,7 +225,7 @@ def environment(root):
 
 RULES = {
     rule.__name__: rule
-    for rule in [layers, file_length, python_length, function_length, line_length, missing_includes,
+    for rule in [layers, file_length, python_length, python_functions, python_layers, python_circles, function_length, line_length, missing_includes,
                  header_guard, readme, no_leftovers, environment]
 }
 

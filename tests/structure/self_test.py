@@ -96,6 +96,45 @@ class HouseRules(Tree):
         self.write("examples/python/wide.py", "#" + "x" * 127 + "\n" + "#" + "x" * 128 + "\n")
         self.assert_violation("python_length", "examples/python/wide.py:2", "129 columns")
 
+    def test_long_python_function(self):
+        self.write("python/taeda/README.md", "")
+        self.write("python/taeda/jit.py", "@f\n@g\ndef long():\n" + "    x = 1\n" * 57)
+        self.assertEqual(self.violations("python_functions"), [])
+        self.write("python/taeda/jit.py", "@f\n@g\ndef long():\n" + "    x = 1\n" * 58)
+        self.assert_violation("python_functions", "python/taeda/jit.py:1", "long has 61 lines")
+
+    def test_import_of_a_room_above(self):
+        self.write("python/taeda/storage.py", "")
+        self.write("python/taeda/_core/missing.py", "def f():\n    from ..storage import x\n")
+        self.assert_violation("python_layers", "_core/missing.py:2", "core must not import taeda.storage")
+
+    def test_import_of_a_room_beside(self):
+        self.write("python/taeda/optim/__init__.py", "")
+        self.write("python/taeda/jit.py", "import importlib\nimportlib.import_module('taeda.optim')\n")
+        self.assert_violation("python_layers", "jit must not import taeda.optim")
+
+    def test_import_below_a_package_imports_the_package(self):
+        self.write("python/taeda/nn/__init__.py", "")
+        self.write("python/taeda/nn/grad.py", "from . import init\n")
+        self.write("python/taeda/nn/init.py", "from .. import _C\n")
+        self.write("python/taeda/storage.py", "if TYPE_CHECKING:\n    from . import fx\nfrom .nn.grad import x\n")
+        found = self.violations("python_layers")
+        self.assertEqual([line.split("import ")[1] for line in found], ["taeda.nn of nn", "taeda.nn.grad of nn"])
+
+    def test_python_module_without_a_room(self):
+        self.write("python/taeda/attic.py", "")
+        self.assert_violation("python_layers", "taeda.attic has no place in the order")
+
+    def test_circle_of_imports(self):
+        self.write("python/taeda/nn/init.py", "from . import grad\n")
+        self.write("python/taeda/nn/grad.py", "def f():\n    from .functional import g\n")
+        self.write("python/taeda/nn/functional.py", "from taeda.nn import init, utils\n")
+        self.assert_violation("python_circles", "taeda.nn.functional, taeda.nn.grad, taeda.nn.init")
+
+    def test_no_readme_in_python(self):
+        self.write("python/taeda/nn/init.py", "")
+        self.assert_violation("readme", "python/taeda/nn")
+
     def test_long_function(self):
         self.write("tools/main.cpp", "int main() {\n" + "  f();\n" * 59 + "}\n")
         self.assert_violation("function_length", "tools/main.cpp:1", "61 lines")

@@ -177,11 +177,14 @@ def spell_out(tree, folder, out):
     stars = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.level == 1 and n.names[0].name == "*"]
     taken = set()
     for node in reversed(stars):
-        path = next((p for p in (folder / f"{node.module}.py", out / f"{node.module}.pyi") if p.exists()), None)
+        name = node.module.replace(".", "/")
+        path = next((p for p in (folder / f"{name}.py", out / f"{name}.pyi") if p.exists()), None)
         if path is not None:
             names = [name for name in public_names(path) if name not in taken]
             taken.update(names)
             node.names = [ast.alias(name) for name in names]
+            if not names:
+                tree.body.remove(node)
 
 
 def families(tree, folder):

@@ -3,8 +3,7 @@
 import types
 
 from ..nn.modules.module import Module
-from ..compiler import allow_in_graph, disable, is_compiling, reset  # noqa: F401
-from ..settings import compile
+from .._core.warnings import warn
 from . import config  # noqa: F401
 
 
@@ -41,6 +40,26 @@ class OptimizedModule(Module):
 eval_frame = types.SimpleNamespace(OptimizedModule=OptimizedModule)
 
 
+_compile_said = []
+
+
+def compile(model=None, **options):
+    """Returns the function as it is, and a module within one that has PyTorch's name for it: Taeda runs operations one by one.
+
+    Said once.
+    """
+    if model is None:
+        return lambda function: compile(function, **options)
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
+    if not _compile_said:
+        _compile_said.append(True)
+        warn("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none")
+    if isinstance(model, Module):
+        return OptimizedModule(model)
+    return model
+
+
 def optimize(*args, **kwargs):
     """A decorator that gives the function itself."""
     return compile
@@ -50,9 +69,33 @@ def is_dynamo_supported():
     return False
 
 
-def list_backends(exclude_tags=()):
+def reset():
+    """Nothing to forget."""
+
+
+def allow_in_graph(fn):
+    """The function itself."""
+    return fn
+
+
+assume_constant_result = nonstrict_trace = nested_compile_region = wrap_numpy = allow_in_graph
+
+
+def disable(fn=None, recursive=True, *, reason=None):
+    """The function itself; without one, a decorator."""
+    return (lambda function: function) if fn is None else fn
+
+
+def list_backends(exclude_tags=("debug", "experimental")):
     """None."""
     return []
+
+
+def is_compiling():
+    return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
 
 
 def mark_dynamic(tensor, index, **limits):

@@ -3,7 +3,7 @@
 import functools
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 from .grad_scaler import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
@@ -74,8 +74,8 @@ class GradScalerOfType(GradScaler):
 
 
 def is_autocast_available(device_type):
-    """Whether there is a policy for the device type."""
-    return device_type in ("cpu", "cuda", "sim")
+    """Whether operations on devices of the type can be autocast. RuntimeError for a type that is not known."""
+    return _C.device(device_type).type != "meta"
 
 
 def _check_type(device_type):

@@ -4,7 +4,7 @@ import collections.abc
 import enum
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 
 
 class OptState(enum.Enum):

@@ -1,19 +1,17 @@
 """Automatic differentiation: passes over what operations recorded."""
 
-
 from .. import _C
-from .._arguments import expect
+from .._core.arguments import expect
 from . import graph
 from .function import Function, FunctionCtx, NestedIOFunction, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 from .passes import backward, grad
 from .modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import functional
-from .._warnings import warn
+from .._core.warnings import warn
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # imported when they are asked for: `__getattr__` below
-    from . import profiler
+if TYPE_CHECKING:  # imported when they are asked for: _core/missing.py
+    from . import functional, profiler
     from ..profiler.profiler import DeviceType
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
@@ -86,14 +84,3 @@ class Variable(metaclass=_VariableType):
             warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         out = data.detach() if data.requires_grad and not requires_grad else data.view_as(data).detach()
         return out.requires_grad_(requires_grad)
-
-
-def __getattr__(name):
-    if name in ("forward_ad", "profiler", "variable"):  # without an import of their own, as `torch.autograd.forward_ad`
-        import importlib
-        return importlib.import_module(f"{__name__}.{name}")
-    if name == "DeviceType":
-        from ..profiler.profiler import DeviceType
-        return DeviceType
-    from .._missing import attribute
-    return attribute(__name__, name)

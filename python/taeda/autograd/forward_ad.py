@@ -11,7 +11,7 @@ two backward passes take, and a result of what ran under no_grad has no tangent.
 import collections
 
 from .. import _C
-from .._level import Level
+from .level import Level
 from .modes import enable_grad
 from .passes import grad
 

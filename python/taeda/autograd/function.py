@@ -3,7 +3,7 @@
 import functools
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 
 
 class FunctionCtx(_C._FunctionContext):

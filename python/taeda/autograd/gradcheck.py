@@ -1,7 +1,7 @@
 """Gradients compared with differences of values."""
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 
 
 class GradcheckError(RuntimeError):

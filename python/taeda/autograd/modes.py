@@ -3,7 +3,7 @@
 import functools
 
 from .. import _C
-from .._arguments import expect
+from .._core.arguments import expect
 
 
 class _Mode:
@@ -109,3 +109,8 @@ class inference_mode(_Mode):
 
     def __exit__(self, *error):
         self.guard = None
+
+
+def set_anomaly_enabled(mode, check_nan=True):
+    """Names the operation behind a backward that fails or, with `check_nan`, gives NaN; until it is set again."""
+    _C._set_detect_anomaly(mode, check_nan)

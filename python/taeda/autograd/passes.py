@@ -1,7 +1,7 @@
 """backward and grad."""
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 
 
 def _as_list(tensors):

@@ -6,24 +6,7 @@ import importlib.machinery
 import importlib.util
 import sys
 
-
-class Loader(importlib.abc.Loader):
-    """Gives a module under another name."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def create_module(self, spec):
-        module = importlib.import_module(self.name)
-        self.spec = module.__spec__
-        return module
-
-    def get_code(self, name):
-        """For `python -m`, which runs a module's code as a program."""
-        return importlib.util.find_spec(self.name).loader.get_code(self.name)
-
-    def exec_module(self, module):
-        module.__spec__ = self.spec  # the import system has put the other name's there
+from .._core.missing import SecondName
 
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -46,7 +29,7 @@ class Finder(importlib.abc.MetaPathFinder):
             if found is None:
                 return None
             is_package = found.submodule_search_locations is not None
-        return importlib.machinery.ModuleSpec(name, Loader(real), is_package=is_package)
+        return importlib.machinery.ModuleSpec(name, SecondName(real), is_package=is_package)
 
 
 def alias(name, package):

@@ -75,11 +75,3 @@ def set_device(device):
 
 def device_count():
     return 1
-
-
-def __getattr__(name):
-    if name == "amp":
-        import importlib
-        return importlib.import_module("taeda.cpu.amp")
-    from .._missing import attribute
-    return attribute(__name__, name)

@@ -1,8 +1,8 @@
 """torch.cuda: NVIDIA GPUs or, with TAEDA_SIM_AS_CUDA, simulated devices that answer to the name."""
 
 from .. import _C
-from .._accelerator import functions as _functions
-from ..creation import legacy_types as _legacy_types
+from .._devices.functions import functions as _functions
+from .._operations.create import legacy_types as _legacy_types
 
 globals().update(_functions("cuda"))
 globals().update(_legacy_types("cuda"))
@@ -42,8 +42,5 @@ def _generators():
 def __getattr__(name):
     if name == "default_generators":
         return _generators()
-    if name in ("amp", "nvtx", "memory", "random", "streams", "graphs", "profiler"):
-        import importlib
-        return importlib.import_module(f"taeda.cuda.{name}")
-    from .._missing import attribute
+    from .._core.missing import attribute
     return attribute(__name__, name)

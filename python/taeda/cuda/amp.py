@@ -1,7 +1,7 @@
 """torch.cuda.amp: automatic mixed precision for devices of type cuda."""
 
 from .. import amp
-from .._warnings import deprecated
+from .._core.warnings import deprecated
 from ..amp import AutocastOfType, GradScalerOfType
 
 

@@ -39,5 +39,5 @@ def __getattr__(name):
         return importlib.import_module(f"taeda.distributed.{name}")
     if name == "GradBucket":
         return _C._distributed.GradBucket
-    from .._missing import attribute
+    from .._core.missing import attribute
     return attribute(__name__, name)

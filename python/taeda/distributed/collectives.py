@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from .. import _C
 from .groups import checked_timeout, get_global_rank, get_rank, is_outside
-from .._warnings import warn
+from .._core.warnings import warn
 
 _dist = _C._distributed
 ReduceOp = _dist.ReduceOp

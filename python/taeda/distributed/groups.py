@@ -19,7 +19,7 @@ class Backend(str):
     UCC = "ucc"
     XCCL = "xccl"
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
-    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "sim": GLOO}
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL}  # of other types GLOO
 
     def __new__(cls, name):
         if not isinstance(name, str):

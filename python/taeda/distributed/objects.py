@@ -7,7 +7,8 @@ and of no others.
 import pickle
 
 from .. import _C
-from ..creation import frombuffer, tensor
+from .._operations.create import tensor
+from .._operations.memory import frombuffer
 from .collectives import _left_out, _root, recv as _recv, send as _send
 from .groups import get_rank, get_world_size
 

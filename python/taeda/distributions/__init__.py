@@ -2,7 +2,7 @@
 
 import sys as _sys
 
-from .._utils import modules_of_classes as _modules_of_classes
+from .._core.missing import modules_of_classes as _modules_of_classes
 from . import constraints, transforms
 from .constraint_registry import biject_to, transform_to
 from .combined import Independent, MixtureSameFamily, TransformedDistribution

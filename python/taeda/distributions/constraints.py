@@ -7,7 +7,7 @@ is how many of the last dimensions make one value, `is_discrete` whether its val
 import itertools
 
 from .. import _C
-from ..numbers import finfo
+from .._core.numbers import finfo
 
 __all__ = ["Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
            "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent", "less_than",

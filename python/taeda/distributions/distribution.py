@@ -3,7 +3,7 @@
 import numbers
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 from ..autograd.modes import enable_grad
 from ._twins import Library, expanded
 from .constraints import is_dependent

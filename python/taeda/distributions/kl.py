@@ -1,6 +1,6 @@
 """The Kullback-Leibler divergence of two distributions."""
 
-from .._warnings import warn
+from .._core.warnings import warn
 from .distribution import _LIB
 from .exp_family import ExponentialFamily, bregman_divergence
 

@@ -3,10 +3,10 @@
 import math
 
 from .. import _C, linalg
-from .._warnings import warn
+from .._core.warnings import warn
 from ..autograd.modes import no_grad
 from ..functional import broadcast_shapes
-from ..numbers import finfo
+from .._core.numbers import finfo
 from . import constraints
 from .distribution import Distribution, _Lazy, as_tensors
 from .exp_family import ExponentialFamily

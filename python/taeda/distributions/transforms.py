@@ -4,7 +4,7 @@ import copy
 import math
 
 from .. import _C
-from ..numbers import finfo
+from .._core.numbers import finfo
 from . import constraints
 from ._twins import Library
 from .distribution import as_tensors

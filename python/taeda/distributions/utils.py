@@ -4,7 +4,7 @@ import math
 import numbers
 
 from .. import _C
-from ..numbers import finfo
+from .._core.numbers import finfo
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
            "vec_to_tril_matrix"]

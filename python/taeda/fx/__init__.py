@@ -43,5 +43,5 @@ def __getattr__(name):
     if name == "experimental":
         import importlib
         return importlib.import_module(f"{__name__}.experimental")
-    from .._missing import attribute
+    from .._core.missing import attribute
     return attribute(__name__, name)

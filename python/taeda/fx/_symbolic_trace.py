@@ -11,7 +11,7 @@ import types
 from .. import _C
 from .._tensor import Tensor
 from ..nn import Module, Parameter, Sequential
-from ..utils import _pytree as pytree
+from .._core import pytree
 from ._codegen import CodeGen
 from .graph import Graph
 from .graph_module import GraphModule

@@ -7,7 +7,7 @@ import re
 
 from ._codegen import TORCH, CodeGen, Namespace, PythonCode, python_code  # noqa: F401
 from .node import Node, _qualified_name, map_arg
-from .._warnings import warn
+from .._core.warnings import warn
 
 __all__ = ["Graph", "PythonCode", "CodeGen"]
 

@@ -5,7 +5,7 @@ from multiprocessing import context, reduction
 
 from .. import _C
 from .._tensor import Tensor
-from ..nn.parameter import Parameter
+from .._tensors.parameter import Parameter
 from .kept import KeptFd
 
 

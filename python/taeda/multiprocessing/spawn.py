@@ -10,7 +10,7 @@ import tempfile
 import traceback
 import weakref
 
-from .._warnings import warn
+from .._core.warnings import warn
 
 ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"
 

@@ -1,8 +1,9 @@
 """torch.nn."""
 
-from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from .._tensors.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from .modules import *  # noqa: F403
-from . import attention, functional, grad, init, modules, parameter, utils
+from . import attention, functional, grad, init, modules, utils
+from .._tensors import parameter
 
 from .modules import Module
 from .parallel import DataParallel

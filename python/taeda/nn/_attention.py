@@ -3,7 +3,7 @@
 import math
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 
 _own = None  # functions of nn.functional that attention is made of, and which the operation leaves out
 

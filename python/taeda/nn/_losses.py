@@ -2,7 +2,7 @@
 
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 
 _F = _C._functional
 

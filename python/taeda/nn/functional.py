@@ -10,9 +10,9 @@ from .._C import (  # noqa: F401  the same signatures there
     conv_transpose3d, cosine_similarity, gelu, hardshrink, linear, one_hot, pairwise_distance, pdist,
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
-from .._arguments import expect
-from .._more_signatures import into as _into
-from .._warnings import warn
+from .._core.arguments import expect
+from .._operations.written import into as _into
+from .._core.warnings import warn
 
 _F = _C._functional
 logsigmoid = _C.log_sigmoid

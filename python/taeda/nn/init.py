@@ -5,7 +5,7 @@ import math
 
 from .. import _C
 from ..autograd.modes import no_grad
-from .._warnings import warn
+from .._core.warnings import warn
 
 _GAINS = {"linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "conv_transpose1d": 1, "conv_transpose2d": 1,
           "conv_transpose3d": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}

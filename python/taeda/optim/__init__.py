@@ -2,7 +2,7 @@
 
 import sys as _sys
 
-from .._utils import modules_of_classes as _modules_of_classes
+from .._core.missing import modules_of_classes as _modules_of_classes
 from . import functional, lr_scheduler, swa_utils
 from .lbfgs import LBFGS
 from .optimizer import Optimizer

@@ -3,8 +3,8 @@
 import math
 import types
 
-from .lr_scheduler import LRScheduler, _listed, _rules, _set
 from .optimizer import Optimizer
+from .schedule import LRScheduler, listed, rules, set_option
 
 
 class CyclicLR(LRScheduler):
@@ -15,11 +15,11 @@ class CyclicLR(LRScheduler):
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
-        base_lrs = _listed("base_lr", base_lr, optimizer)
+        base_lrs = listed("base_lr", base_lr, optimizer)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, base_lrs):
-                _set(group, "lr", rate)
-        self.max_lrs = _listed("max_lr", max_lr, optimizer)
+                set_option(group, "lr", rate)
+        self.max_lrs = listed("max_lr", max_lr, optimizer)
         up = float(step_size_up)
         down = float(step_size_down) if step_size_down is not None else up
         self.total_size = up + down
@@ -33,8 +33,8 @@ class CyclicLR(LRScheduler):
             if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
             self.use_beta1 = "betas" in optimizer.defaults
-            self.base_momentums = _listed("base_momentum", base_momentum, optimizer)
-            self.max_momentums = _listed("max_momentum", max_momentum, optimizer)
+            self.base_momentums = listed("base_momentum", base_momentum, optimizer)
+            self.max_momentums = listed("max_momentum", max_momentum, optimizer)
             if last_epoch == -1:
                 for high, low, group in zip(self.max_momentums, self.base_momentums, optimizer.param_groups):
                     _set_momentum(group, high, self.use_beta1)
@@ -51,7 +51,7 @@ class CyclicLR(LRScheduler):
     def get_lr(self):
         self._check_called_within_step()
         up = self.total_size * self.step_ratio
-        cycle, height = _rules.cycle(self.last_epoch, up, self.total_size - up)
+        cycle, height = rules.cycle(self.last_epoch, up, self.total_size - up)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             for low, high, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
@@ -102,7 +102,7 @@ class OneCycleLR(LRScheduler):
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type = anneal_strategy
-        rates = _listed("max_lr", max_lr, optimizer)
+        rates = listed("max_lr", max_lr, optimizer)
         if last_epoch == -1:
             for rate, group in zip(rates, optimizer.param_groups):
                 group["initial_lr"] = rate / div_factor
@@ -114,8 +114,8 @@ class OneCycleLR(LRScheduler):
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
             self.use_beta1 = "betas" in optimizer.defaults
             if last_epoch == -1:
-                for high, low, group in zip(_listed("max_momentum", max_momentum, optimizer),
-                                            _listed("base_momentum", base_momentum, optimizer), optimizer.param_groups):
+                for high, low, group in zip(listed("max_momentum", max_momentum, optimizer),
+                                            listed("base_momentum", base_momentum, optimizer), optimizer.param_groups):
                     _set_momentum(group, high, self.use_beta1)
                     group["max_momentum"], group["base_momentum"] = high, low
         super().__init__(optimizer, last_epoch)
@@ -133,9 +133,9 @@ class OneCycleLR(LRScheduler):
             start = phase["end_step"]
         share = (step - start) / (phase["end_step"] - start)
         for group in self.optimizer.param_groups:
-            rates.append(_rules.annealed(group[phase["start_lr"]], group[phase["end_lr"]], share, cosine))
+            rates.append(rules.annealed(group[phase["start_lr"]], group[phase["end_lr"]], share, cosine))
             if self.cycle_momentum:
-                momentum = _rules.annealed(group[phase["start_momentum"]], group[phase["end_momentum"]], share, cosine)
+                momentum = rules.annealed(group[phase["start_momentum"]], group[phase["end_momentum"]], share, cosine)
                 _set_momentum(group, momentum, self.use_beta1)
         return rates
 

@@ -8,7 +8,7 @@ import itertools
 from .. import _C
 from .._tensor import RemovableHandle, Tensor, called_later
 from ..autograd.modes import enable_grad, no_grad
-from .._warnings import warn
+from .._core.warnings import warn
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
 

@@ -6,7 +6,7 @@ import itertools
 from .. import _C
 from ..autograd.modes import no_grad
 from ..nn.modules import Module
-from .lr_scheduler import LRScheduler, _listed, _rules
+from .schedule import LRScheduler, listed, rules
 
 __all__ = ["AveragedModel", "SWALR", "update_bn", "get_ema_multi_avg_fn", "get_swa_multi_avg_fn", "get_ema_avg_fn",
            "get_swa_avg_fn"]
@@ -121,7 +121,7 @@ class SWALR(LRScheduler):
     """From each group's rate to swa_lr within anneal_epochs."""
 
     def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
-        for rate, group in zip(_listed("swa_lr", swa_lr, optimizer), optimizer.param_groups):
+        for rate, group in zip(listed("swa_lr", swa_lr, optimizer), optimizer.param_groups):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
@@ -134,7 +134,7 @@ class SWALR(LRScheduler):
     def _share(self, step):
         """How much of the way is done after a step."""
         t = max(0, min(1, step / max(1, self.anneal_epochs)))
-        return _rules.annealed(0.0, 1.0, t, self._anneal_strategy == "cos")
+        return rules.annealed(0.0, 1.0, t, self._anneal_strategy == "cos")
 
     def get_lr(self):
         self._check_called_within_step()

@@ -7,7 +7,7 @@ import socket
 import time
 
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
 
 
 class ProfilerActivity(enum.Enum):

@@ -5,8 +5,8 @@ import contextlib
 from .. import _C
 from ..autograd import Function, backward, graph
 from ..autograd.modes import enable_grad, no_grad
-from . import _pytree
-from .._warnings import warn
+from .._core import pytree as _pytree
+from .._core.warnings import warn
 
 __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "DefaultDeviceType",
            "check_backward_validity", "detach_variable", "get_device_states", "noop_context_fn",
@@ -60,7 +60,7 @@ class DefaultDeviceType:
 
 
 def _module_of(kind):
-    from ..settings import get_device_module
+    from .._devices.modules import get_device_module
     return get_device_module(kind)
 
 

@@ -1,10 +1,5 @@
 """torch.utils.dlpack."""
 
-from ..creation import from_dlpack
+from .._operations.memory import from_dlpack, to_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]
-
-
-def to_dlpack(tensor):
-    """The tensor's memory as a capsule of DLPack, for one consumer."""
-    return tensor._capsule(False)

@@ -5,7 +5,7 @@ import math
 
 from .. import _C
 from .module_tracker import ModuleTracker
-from .._warnings import warn
+from .._core.warnings import warn
 
 __all__ = ["FlopCounterMode"]
 

@@ -5,7 +5,7 @@ import weakref
 from .. import _C
 from ..autograd import graph
 from ..nn.modules import module as _module
-from ._pytree import tree_flatten
+from .._core.pytree import tree_flatten
 
 __all__ = ["ModuleTracker"]
 

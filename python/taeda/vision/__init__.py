@@ -9,7 +9,7 @@ _SUBMODULES = {"tv_tensors", "transforms", "datasets", "models", "ops", "utils",
 def __getattr__(name):
     if name in _SUBMODULES:
         return importlib.import_module(f"taeda.vision.{name}")
-    from .._missing import attribute
+    from .._core.missing import attribute
     return attribute(__name__, name)
 
 

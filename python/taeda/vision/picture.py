@@ -1,5 +1,6 @@
 """Pictures that are no tensors: PIL's where it is installed, else a class with the little of it that data sets need."""
 
+import os
 import sys
 
 from .. import _C
@@ -55,7 +56,6 @@ class Picture:
 
     def save(self, fp, format=None):
         """Writes a PNG or JPEG file, as the name's ending says."""
-        from .utils import write_bytes
         write_bytes(self._tensor, fp, format)
 
     @property
@@ -68,6 +68,21 @@ class Picture:
 
     def __repr__(self):
         return f"<Picture mode={self.mode} size={self.width}x{self.height}>"
+
+
+def write_bytes(picture, fp, format=None):
+    """Writes a tensor of bytes to a path or an open file, as the format or the name's ending says."""
+    kind = format or (os.path.splitext(fp)[1][1:] if isinstance(fp, (str, os.PathLike)) else "")
+    kind = kind.lower()
+    if kind not in ("png", "jpg", "jpeg"):
+        raise ValueError(f"unknown file extension: {'.' + kind if kind else '(none)'}; Taeda writes PNG and JPEG files")
+    data = _C._vision.encode_png(picture.contiguous()) if kind == "png" else _C._vision.encode_jpeg(picture.contiguous(), 75)
+    content = bytes(_C._bytes_of(data))
+    if isinstance(fp, (str, os.PathLike)):
+        with open(fp, "wb") as file:
+            file.write(content)
+    else:
+        fp.write(content)
 
 
 def _pil():

@@ -9,7 +9,7 @@ import enum
 
 from .. import _C
 from .._tensor import Tensor
-from ..creation import as_tensor
+from .._operations.create import as_tensor
 
 __all__ = ["BoundingBoxFormat", "BoundingBoxes", "Image", "KeyPoints", "Mask", "TVTensor", "Video",
            "is_rotated_bounding_format", "set_return_type", "wrap"]

@@ -1,9 +1,8 @@
 """Many pictures in one, and in files."""
 
-import os
-
 from .. import _C
-from .._warnings import warn
+from .._core.warnings import warn
+from .picture import write_bytes
 
 
 def make_grid(tensor, nrow=8, padding=2, normalize=False, value_range=None, scale_each=False, pad_value=0.0):
@@ -102,21 +101,6 @@ def draw_bounding_boxes(image, boxes, labels=None, colors=None, fill=False, widt
 def _no_grad():
     from ..autograd.modes import no_grad
     return no_grad()
-
-
-def write_bytes(picture, fp, format=None):
-    """Writes a tensor of bytes to a path or an open file, as the format or the name's ending says."""
-    kind = format or (os.path.splitext(fp)[1][1:] if isinstance(fp, (str, os.PathLike)) else "")
-    kind = kind.lower()
-    if kind not in ("png", "jpg", "jpeg"):
-        raise ValueError(f"unknown file extension: {'.' + kind if kind else '(none)'}; Taeda writes PNG and JPEG files")
-    data = _C._vision.encode_png(picture.contiguous()) if kind == "png" else _C._vision.encode_jpeg(picture.contiguous(), 75)
-    content = bytes(_C._bytes_of(data))
-    if isinstance(fp, (str, os.PathLike)):
-        with open(fp, "wb") as file:
-            file.write(content)
-    else:
-        fp.write(content)
 
 
 def save_image(tensor, fp, format=None, **kwargs):

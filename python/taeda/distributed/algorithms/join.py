@@ -4,7 +4,7 @@
 from ... import _C
 from .. import collectives
 from ..groups import get_rank, get_world_size
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 
 class JoinHook:

@@ -3,6 +3,7 @@
 import copy
 
 from ..._C import _distributed as _dist
+from ..._core.pytree import mapped
 from ..._tensor import Tensor
 from ...optim.optimizer import Optimizer
 from .. import collectives, objects
@@ -167,9 +168,5 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         return self.process_group
 
 
-def _on_cpu(value):
-    if isinstance(value, Tensor):
-        return value.detach().cpu()
-    if isinstance(value, dict):
-        return {key: _on_cpu(v) for key, v in value.items()}
-    return [_on_cpu(v) for v in value] if isinstance(value, list) else value
+def _on_cpu(state):
+    return mapped(lambda leaf: leaf.detach().cpu() if isinstance(leaf, Tensor) else leaf, state)

@@ -5,8 +5,8 @@ import enum
 
 from ... import _C
 from . import functions  # noqa: F401
-from .calls import remote, rpc_async, rpc_sync  # noqa: F401
-from .rref import RRef  # noqa: F401
+from .calls import rpc_async, rpc_sync  # noqa: F401
+from .rref import RRef, remote  # noqa: F401
 
 _rpc = _C._distributed._rpc
 WorkerInfo = _rpc.WorkerInfo

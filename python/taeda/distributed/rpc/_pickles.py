@@ -10,7 +10,10 @@ import sys
 import traceback
 
 from ... import _C
-from ...nn.parameter import Parameter
+from ..._tensors.parameter import Parameter
+from ...futures import Future
+from .calls import RemoteException
+from .rref import RRef
 
 _rpc = _C._distributed._rpc
 
@@ -25,7 +28,6 @@ class _Pickler(pickle.Pickler):
             # In a context of distributed autograd a parameter is what gradients come back to, else a value.
             kind = "parameter" if isinstance(obj, Parameter) and _rpc.current_context() < 0 else "tensor"
             return kind, self._number(self.tensors, obj), obj.requires_grad
-        from .rref import RRef
         if isinstance(obj, RRef):
             return "reference", self._number(self.references, obj._reference), None
         return None
@@ -51,8 +53,7 @@ class _Unpickler(pickle.Unpickler):
             if kind == "parameter":
                 self.made[what] = Parameter(self.tensors[number].detach(), requires_grad)
             else:
-                from .rref import RRef
-                self.made[what] = RRef._of(self.references[number])
+                        self.made[what] = RRef._of(self.references[number])
         return self.made[what]
 
 
@@ -66,19 +67,6 @@ def dumps(obj):
 
 def loads(text, tensors, references):
     return _Unpickler(io.BytesIO(text), tensors, references).load()
-
-
-class RemoteException:
-    """What a function raised at its worker: class and text, with the traceback there."""
-
-    def __init__(self, kind, text):
-        self.kind, self.text = kind, text
-
-    def exception(self):
-        try:
-            return self.kind(self.text)
-        except Exception:
-            return RuntimeError(self.text)
 
 
 def failure(error):
@@ -99,7 +87,6 @@ def run(call):
     try:
         result = function(*args, **kwargs)
         if getattr(function, "_wrapped_async_rpc_function", None) is not None:
-            from ...futures import Future
             if not isinstance(result, Future):
                 raise TypeError(f"Functions decorated with @rpc.async_function must return a torch.futures.Future object, "
                                 f"but got {type(result)}")

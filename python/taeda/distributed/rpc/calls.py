@@ -2,10 +2,22 @@
 
 from ... import _C
 from ...futures import Future
-from ._pickles import RemoteException
 
 _rpc = _C._distributed._rpc
 UNSET = -1.0  # the timeout of the options
+
+
+class RemoteException:
+    """What a function raised at its worker: class and text, with the traceback there."""
+
+    def __init__(self, kind, text):
+        self.kind, self.text = kind, text
+
+    def exception(self):
+        try:
+            return self.kind(self.text)
+        except Exception:
+            return RuntimeError(self.text)
 
 
 class waited(Future):
@@ -29,12 +41,12 @@ class waited(Future):
             del self
 
 
-def _check():
+def check():
     if not _rpc.is_initialized():
         raise RuntimeError("RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.")
 
 
-def _call_of(func, args, kwargs):
+def call_of(func, args, kwargs):
     if not callable(func):
         raise TypeError("function should be callable.")
     return func, tuple(args or ()), dict(kwargs or {})
@@ -42,19 +54,12 @@ def _call_of(func, args, kwargs):
 
 def rpc_async(to, func, args=None, kwargs=None, timeout=UNSET):
     """Calls a function at a worker (name, number or WorkerInfo); a future of its result. Tensors must not change before."""
-    _check()
+    check()
     future = waited()
-    _rpc.call_async(to, _call_of(func, args, kwargs), float(timeout), future._arrived)
+    _rpc.call_async(to, call_of(func, args, kwargs), float(timeout), future._arrived)
     return future
 
 
 def rpc_sync(to, func, args=None, kwargs=None, timeout=UNSET):
     """The same, and waits for the result; raises what the function raised there, with worker and traceback in the text."""
     return rpc_async(to, func, args, kwargs, timeout).wait()
-
-
-def remote(to, func, args=None, kwargs=None, timeout=UNSET):
-    """Calls a function, or a class, at a worker, where its result stays; a reference to it, at once."""
-    from .rref import RRef
-    _check()
-    return RRef._of(_rpc.Reference.create(to, _call_of(func, args, kwargs), float(timeout)))

@@ -1,7 +1,7 @@
 """References to values that stay at a worker."""
 
 from ... import _C
-from .calls import UNSET, remote, rpc_async, rpc_sync, waited
+from .calls import UNSET, call_of, check, rpc_async, rpc_sync, waited
 
 _Reference = _C._distributed._rpc.Reference
 
@@ -98,3 +98,9 @@ class RRef:
 
 def _type_of(rref):
     return type(rref.local_value())
+
+
+def remote(to, func, args=None, kwargs=None, timeout=UNSET):
+    """Calls a function, or a class, at a worker, where its result stays; a reference to it, at once."""
+    check()
+    return RRef._of(_Reference.create(to, call_of(func, args, kwargs), float(timeout)))

@@ -45,5 +45,5 @@ def __getattr__(name):
     if name in ("bias", "flex_attention"):
         import importlib
         return importlib.import_module(f"taeda.nn.attention.{name}")
-    from ..._missing import attribute
+    from ..._core.missing import attribute
     return attribute(__name__, name)

@@ -5,7 +5,7 @@ import itertools
 from ... import _C
 from ...autograd import graph
 from . import _hooks
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 
 def _pre_hooks(module):

@@ -5,7 +5,7 @@ import types
 
 from ... import _C
 from ..._tensor import RemovableHandle, called_later
-from ..._warnings import warn
+from ..._core.warnings import warn
 from ...autograd import Function, graph
 
 

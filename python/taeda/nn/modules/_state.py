@@ -6,7 +6,7 @@ import itertools
 
 from ... import _C
 from . import _hooks
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 
 class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -103,7 +103,7 @@ class StateMixin:
             error_msgs.append(f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                               f"checkpoint but received {type(given)}")
             return
-        from ..parameter import is_lazy
+        from ..._tensors.parameter import is_lazy
         if not is_lazy(own) and own.dim() == 0 and given.dim() == 1:
             given = given[0]  # files of PyTorch before 0.4
         if not is_lazy(own) and given.shape != own.shape:
@@ -117,7 +117,7 @@ class StateMixin:
         try:
             with _C_no_grad():
                 if assign:
-                    from ..parameter import Parameter
+                    from ..._tensors.parameter import Parameter
                     if isinstance(own, Parameter):
                         given = (Parameter(given, own.requires_grad) if not isinstance(given, Parameter) else
                                  given.requires_grad_(own.requires_grad))

@@ -1,10 +1,10 @@
 """Activations and attention."""
 
 from ... import _C
-from ..._warnings import warn
+from ..._core.warnings import warn
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
+from ..._tensors.parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 

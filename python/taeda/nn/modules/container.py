@@ -5,8 +5,8 @@ import itertools
 import operator
 
 from ... import _C
-from ..._warnings import deprecated
-from ..parameter import Parameter
+from ..._core.warnings import deprecated
+from ..._tensors.parameter import Parameter
 from .module import Module, _indented
 from .utils import check_copies
 

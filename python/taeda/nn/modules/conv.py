@@ -5,7 +5,7 @@ import math
 from ... import _C
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter, UninitializedParameter
+from ..._tensors.parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin
 from .module import Module
 from .utils import ntuple, reversed_repeated

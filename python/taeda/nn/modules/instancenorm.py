@@ -3,7 +3,7 @@
 
 from .. import functional as F
 from .batchnorm import _LazyNorm, _NormBase
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 
 class _InstanceNorm(_NormBase):

@@ -1,6 +1,6 @@
 """Modules whose parameters get their shapes from the first input."""
 
-from ..parameter import is_lazy
+from ..._tensors.parameter import is_lazy
 
 
 class LazyModuleMixin:

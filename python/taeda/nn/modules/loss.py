@@ -1,7 +1,7 @@
 """Losses."""
 
 from ... import _C
-from ..._warnings import deprecated
+from ..._core.warnings import deprecated
 from .. import functional as F
 from .._losses import legacy_reduction, named
 from .module import Module

@@ -6,7 +6,7 @@ import sys
 
 from ... import _C
 from ..._tensor import Tensor
-from ..parameter import Buffer, Parameter
+from ..._tensors.parameter import Buffer, Parameter
 from . import _hooks
 from ._hooks import (  # noqa: F401
     register_module_backward_hook, register_module_buffer_registration_hook, register_module_forward_hook,
@@ -487,4 +487,4 @@ def _parse_to(*args, device=None, dtype=None, non_blocking=False, copy=False, me
 
 
 from . import _call  # noqa: E402  needs Module's names
-from ..._warnings import warn
+from ..._core.warnings import warn

@@ -5,7 +5,7 @@ import numbers
 from ... import _C
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
+from ..._tensors.parameter import Parameter
 from .module import Module
 
 _layer_norm, _rms_norm = F.layer_norm, F.rms_norm  # others, if a program puts them there, are called

@@ -5,11 +5,11 @@ import numbers
 
 from ... import _C
 from .. import init
-from ..parameter import Parameter
+from ..._tensors.parameter import Parameter
 from ..utils.rnn import PackedSequence
 from .module import Module
 from .utils import check_copies
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 

@@ -3,7 +3,7 @@
 from ... import _C
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
+from ..._tensors.parameter import Parameter
 from .module import Module
 
 _embedding = F.embedding  # another, if a program puts one there, is called

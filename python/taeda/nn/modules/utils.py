@@ -3,7 +3,7 @@
 import collections.abc
 import operator
 
-from ..parameter import is_lazy
+from ..._tensors.parameter import is_lazy
 
 _OBJECT = 1024  # bytes that a module takes at least
 _ADDRESSES = 2**47  # bytes that a process can have

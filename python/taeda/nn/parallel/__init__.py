@@ -17,5 +17,5 @@ def __getattr__(name):
     if name in ("DistributedDataParallel", "DistributedDataParallelCPU"):  # its old name for modules on the CPU
         from .distributed import DistributedDataParallel
         return DistributedDataParallel
-    from ..._missing import attribute
+    from ..._core.missing import attribute
     return attribute(__name__, name)

@@ -7,7 +7,7 @@ from .comm import accelerator, device_of
 from .parallel_apply import parallel_apply
 from .replicate import Replicator
 from .scatter_gather import gather, scatter_kwargs
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 
 def _all_devices(module):

@@ -3,6 +3,7 @@
 import contextlib
 
 from ... import _C, distributed as dist
+from ..._core.pytree import leaves_of, mapped
 from ...autograd.modes import no_grad
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ..modules.module import Module
@@ -11,33 +12,9 @@ from .comm import device_of
 _dist = _C._distributed
 
 
-def _tensors(obj, found):
-    """The tensors in nested results, also those that are attributes of objects with a dict, as model outputs are."""
-    if isinstance(obj, _C.TensorBase):
-        found.append(obj)
-    elif isinstance(obj, dict):
-        for value in obj.values():
-            _tensors(value, found)
-    elif isinstance(obj, (list, tuple, set)):
-        for value in obj:
-            _tensors(value, found)
-    elif hasattr(obj, "__dataclass_fields__"):
-        for name in obj.__dataclass_fields__:
-            _tensors(getattr(obj, name), found)
-    return found
-
-
-def _moved(obj, device):
+def _moved(arguments, device):
     """Nested arguments with their tensors on a device."""
-    if isinstance(obj, _C.TensorBase):
-        return obj.to(device)
-    if isinstance(obj, tuple) and hasattr(obj, "_fields"):
-        return type(obj)(*(_moved(v, device) for v in obj))
-    if isinstance(obj, (list, tuple)):
-        return type(obj)(_moved(v, device) for v in obj)
-    if isinstance(obj, dict):
-        return type(obj)((k, _moved(v, device)) for k, v in obj.items())
-    return obj
+    return mapped(lambda leaf: leaf.to(device) if isinstance(leaf, _C.TensorBase) else leaf, arguments)
 
 
 class DistributedDataParallel(Module, Joinable):
@@ -156,7 +133,9 @@ class DistributedDataParallel(Module, Joinable):
             output = self.module(*inputs, **kwargs)
         self.require_forward_param_sync = self._synchronizes()
         if _C.is_grad_enabled():
-            found = _tensors(output, []) if self.find_unused_parameters or self.static_graph else []
+            found = []
+            if self.find_unused_parameters or self.static_graph:
+                found = [leaf for leaf in leaves_of(output) if isinstance(leaf, _C.TensorBase)]
             self.reducer.after_forward(found, self.require_backward_grad_sync)
         return output
 

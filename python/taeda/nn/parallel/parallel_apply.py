@@ -3,10 +3,10 @@
 import threading
 
 from ... import _C
-from ..._utils import ExceptionWrapper
+from ..._core.failures import ExceptionWrapper
 from ...autograd.modes import set_grad_enabled
 from .comm import device_of
-from .scatter_gather import _first_tensor
+from .scatter_gather import first_tensor
 
 _device, _parallel = _C._device, _C._parallel
 
@@ -56,8 +56,7 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
 def _place(arguments, kwargs, device):
     if device is not None:
         return device_of(device)
-    like = _first_tensor(arguments) if not isinstance(arguments, _C.TensorBase) else arguments
-    like = _first_tensor(kwargs) if like is None else like
+    like = first_tensor((arguments, kwargs))
     if like is None:
         raise AssertionError("parallel_apply: a module without tensors among its arguments needs a device")
     return like.device

@@ -1,6 +1,7 @@
 """Arguments to several devices and results back: tensors, and containers of them to any depth."""
 
 from ... import _C
+from ..._core.pytree import leaves_of
 from .comm import _devices, _parallel, device_of
 
 
@@ -24,21 +25,14 @@ def _scatter(obj, devices, dim):
     return [obj for _ in devices]
 
 
-def _first_tensor(obj):
-    if isinstance(obj, _C.TensorBase):
-        return obj
-    if isinstance(obj, dict):
-        obj = list(obj.values())
-    if isinstance(obj, (list, tuple)):
-        for item in obj:
-            if (found := _first_tensor(item)) is not None:
-                return found
-    return None
+def first_tensor(obj):
+    """The first tensor in nested containers, or None."""
+    return next((leaf for leaf in leaves_of(obj) if isinstance(leaf, _C.TensorBase)), None)
 
 
 def scatter(inputs, target_gpus, dim=0):
     """Splits tensors along `dim` over devices; everything else goes to all of them. A list, as long as there are chunks."""
-    like = _first_tensor(inputs)
+    like = first_tensor(inputs)
     devices = _devices(like, target_gpus) if like is not None else [device_of(d) for d in target_gpus]
     return _scatter(inputs, devices, dim)
 

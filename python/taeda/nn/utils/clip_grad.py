@@ -5,7 +5,7 @@ import types
 
 from ... import _C
 from ...autograd.modes import no_grad
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 
 def _listed(tensors):

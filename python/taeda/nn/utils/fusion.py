@@ -3,7 +3,7 @@
 import copy
 
 from ... import _C
-from ..parameter import Parameter
+from ..._tensors.parameter import Parameter
 
 
 def _fused(weight, bias, mean, variance, eps, scale, shift, dim):

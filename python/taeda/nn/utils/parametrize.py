@@ -8,7 +8,7 @@ from ... import _C
 from ...autograd.modes import no_grad
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
-from ..parameter import Parameter
+from ..._tensors.parameter import Parameter
 
 _cache, _cache_depth = {}, 0
 

@@ -3,7 +3,7 @@
 from ... import _C
 from ...autograd.modes import no_grad
 from .. import functional as F
-from ..parameter import Parameter, UninitializedParameter
+from ..._tensors.parameter import Parameter, UninitializedParameter
 
 
 def as_matrix(weight, dim):

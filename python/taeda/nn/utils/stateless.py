@@ -3,7 +3,7 @@
 import contextlib
 
 from ... import _C
-from ..._warnings import deprecated
+from ..._core.warnings import deprecated
 
 _MISSING = object()
 

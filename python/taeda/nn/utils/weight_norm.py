@@ -2,8 +2,8 @@
 
 
 from ... import _C
-from ..parameter import Parameter, UninitializedParameter
-from ..._warnings import warn
+from ..._tensors.parameter import Parameter, UninitializedParameter
+from ..._core.warnings import warn
 
 
 def normalized(v, g, dim):

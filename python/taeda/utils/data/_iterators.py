@@ -10,26 +10,19 @@ import socket
 import time
 
 from ... import _C
-from ..._utils import ExceptionWrapper
+from ..._core.pytree import mapped
+from ..._core.failures import ExceptionWrapper
 from . import channel, worker
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 _END_SECONDS = 5.0  # how long workers have to end by themselves
 
 
-def _pinned(value, device):
-    """The value with its tensors where accelerators copy from without waiting."""
-    if isinstance(value, _C.TensorBase):
-        return value.pin_memory()
-    if hasattr(value, "pin_memory"):
-        return value.pin_memory()
-    if isinstance(value, collections.abc.Mapping):
-        return type(value)({key: _pinned(item, device) for key, item in value.items()})
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_pinned(item, device) for item in value))
-    if isinstance(value, (list, tuple)):
-        return type(value)(_pinned(item, device) for item in value)
-    return value
+def _pinned(batch):
+    """A batch with its tensors, and what else can be pinned, where accelerators copy from without waiting."""
+    def can_be(value):
+        return hasattr(value, "pin_memory")
+    return mapped(lambda leaf: leaf.pin_memory() if can_be(leaf) else leaf, batch, is_leaf=can_be)
 
 
 class Iterator:
@@ -64,7 +57,7 @@ class Iterator:
         self._given += 1
         if self._loader._iterable:
             self._loader._warn_of_more(self._given)
-        return _pinned(batch, self._device) if self._pin else batch
+        return _pinned(batch) if self._pin else batch
 
     next = __next__
 

@@ -4,7 +4,7 @@ import collections.abc
 import copy
 
 from ... import _C
-from ...creation import as_tensor
+from ..._operations.create import as_tensor
 
 _NO_BATCH = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 

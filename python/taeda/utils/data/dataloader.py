@@ -12,7 +12,7 @@ from .collate import default_collate, default_convert  # noqa: F401
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from .worker import IndexedFetcher, IterableFetcher, WorkerInfo, get_worker_info  # noqa: F401
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 # The classes of iterators, by the names that programs look for.
 _BaseDataLoaderIter, _SingleProcessDataLoaderIter = _iterators.Iterator, _iterators.SingleProcess

@@ -7,7 +7,7 @@ import math
 import typing
 
 from ... import _C
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 _T = typing.TypeVar("_T", covariant=True)
 

@@ -6,7 +6,7 @@ import socket
 import sys
 
 from ... import _C
-from ..._utils import ExceptionWrapper
+from ..._core.failures import ExceptionWrapper
 from . import channel
 from .collate import default_collate
 from .dataset import Subset

@@ -5,9 +5,9 @@ import os
 import pickle
 
 from ... import _C
-from ..._safe_pickle import Machine
+from ..._files.safe_pickle import Machine
 from .. import picture as pictures
-from . import files
+from ..._files import fetch as files
 from .vision import VisionDataset, row_reader
 
 

@@ -4,7 +4,7 @@ import os
 
 from ... import _C
 from .. import picture as pictures
-from . import files
+from ..._files import fetch as files
 from .vision import VisionDataset, row_reader
 
 

@@ -43,7 +43,7 @@ class SVHN(_Rows):
         self.split = verify_str_arg(split, "split", self.splits)
         name = f"{split}_32x32.mat"
         if download:
-            from .files import fetch
+            from ..._files.fetch import fetch
             fetch([f"http://ufldl.stanford.edu/housenumbers/{name}"], self.root, name)
         _needed(os.path.isfile(os.path.join(self.root, name)))
         import scipy.io

@@ -5,7 +5,7 @@ import os
 import tarfile
 import zipfile
 
-from . import files
+from ..._files import fetch as files
 
 __all__ = ["calculate_md5", "check_integrity", "check_md5", "download_and_extract_archive", "download_url", "extract_archive",
            "iterable_to_str", "list_dir", "list_files", "verify_str_arg"]

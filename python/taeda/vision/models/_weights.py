@@ -176,6 +176,20 @@ def builder(weights, complete=None):
     return register
 
 
+def defined(name, weights, doc, urls, default=None, register=builder):
+    """A decorator of a function that makes a model: its module gets it, and its weights, by these names, and lists them.
+
+    `urls` are the files of the members of the weights, `default` the usual member, by default the first.
+    """
+    def define(function):
+        kinds = weights_of(weights, default or next(iter(urls)), **urls)
+        function.__name__, function.__doc__ = name, doc
+        space = function.__globals__
+        space[name], space[weights] = register(kinds)(function), kinds
+        space["__all__"] += [name, weights]
+    return define
+
+
 def list_models(module=None, include=None, exclude=None):
     """The names of all models, or those of a module ("torchvision.models.segmentation", say), that fit one of the patterns
     `include` and none of `exclude`."""

@@ -5,7 +5,7 @@ import functools
 from ... import _C, nn
 from ..ops.drops import StochasticDepth
 from ..ops.misc import Conv2dNormActivation, Permute
-from ._weights import builder, weights_of
+from ._weights import defined
 
 __all__ = ["ConvNeXt"]
 
@@ -81,14 +81,10 @@ class ConvNeXt(nn.Module):
 
 def _define(size, widths, depths, stochastic_depth_prob, url):
     name, weights = f"convnext_{size}", f"ConvNeXt_{size.capitalize()}_Weights"
-    kinds = weights_of(weights, "IMAGENET1K_V1", IMAGENET1K_V1=url)
-
+    @defined(name, weights, f"ConvNeXt with {sum(depths)} blocks.", {"IMAGENET1K_V1": url})
     def build(**kwargs):
         stages = [CNBlockConfig(a, b, n) for a, b, n in zip(widths, [*widths[1:], None], depths)]
         return ConvNeXt(stages, kwargs.pop("stochastic_depth_prob", stochastic_depth_prob), **kwargs)
-    build.__name__, build.__doc__ = name, f"ConvNeXt with {sum(depths)} blocks."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 _define("tiny", (96, 192, 384, 768), (3, 3, 9, 3), 0.1, "convnext_tiny-983f1562.pth")

@@ -6,7 +6,7 @@ import re
 from ... import _C, nn
 from ...nn.functional import adaptive_avg_pool2d, dropout, relu
 from ...utils.checkpoint import checkpoint
-from ._weights import builder, weights_of
+from ._weights import defined
 
 __all__ = ["DenseNet"]
 
@@ -107,13 +107,9 @@ class DenseNet(nn.Module):
 
 def _define(depth, url, *config):
     name, weights = f"densenet{depth}", f"DenseNet{depth}_Weights"
-    kinds = weights_of(weights, "IMAGENET1K_V1", IMAGENET1K_V1=url)
-
+    @defined(name, weights, f"DenseNet with {depth} layers.", {"IMAGENET1K_V1": url})
     def build(**kwargs):
         return DenseNet(*config, **kwargs)
-    build.__name__, build.__doc__ = name, f"DenseNet with {depth} layers."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 _define(121, "densenet121-a639ec97.pth", 32, (6, 12, 24, 16), 64)

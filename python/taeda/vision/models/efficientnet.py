@@ -6,7 +6,7 @@ import math
 from ... import _C, nn
 from ..ops.drops import StochasticDepth
 from ..ops.misc import Conv2dNormActivation, SqueezeExcitation
-from ._weights import builder, weights_of
+from ._weights import defined
 from .mobilenet import _first_weights, _rounded
 
 __all__ = ["EfficientNet"]
@@ -135,13 +135,9 @@ _FUSED = 3
 
 
 def _define(name, weights, default, urls, settings, dropout, **fixed):
-    kinds = weights_of(weights, default, **urls)
-
+    @defined(name, weights, f"EfficientNet {name.removeprefix('efficientnet_')}.", urls, default)
     def build(**kwargs):
         return EfficientNet(settings(), kwargs.pop("dropout", dropout), **{**fixed, **kwargs})
-    build.__name__, build.__doc__ = name, f"EfficientNet {name.removeprefix('efficientnet_')}."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 def _define_first(number, width, depth, dropout, urls, **fixed):

@@ -4,7 +4,7 @@ import copy
 import re
 
 from ...fx import Graph, GraphModule, Tracer
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 __all__ = ["create_feature_extractor", "get_graph_node_names"]
 

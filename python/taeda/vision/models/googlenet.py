@@ -5,7 +5,7 @@ import collections
 from ... import _C, nn
 from ...nn.functional import adaptive_avg_pool2d, relu
 from ._weights import builder, weights_of
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 __all__ = ["GoogLeNet", "GoogLeNetOutputs", "GoogLeNet_Weights", "googlenet"]
 

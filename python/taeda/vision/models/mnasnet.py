@@ -1,7 +1,7 @@
 """MNASNet (Tan et al., arXiv:1807.11626)."""
 
 from ... import nn
-from ._weights import builder, weights_of
+from ._weights import defined
 
 __all__ = ["MNASNet"]
 
@@ -78,13 +78,9 @@ class MNASNet(nn.Module):
 
 def _define(size, alpha, url):
     name, weights = f"mnasnet{size}", f"MNASNet{size}_Weights"
-    kinds = weights_of(weights, "IMAGENET1K_V1", IMAGENET1K_V1=url)
-
+    @defined(name, weights, f"MNASNet with {alpha} times the channels.", {"IMAGENET1K_V1": url})
     def build(**kwargs):
         return MNASNet(alpha, **kwargs)
-    build.__name__, build.__doc__ = name, f"MNASNet with {alpha} times the channels."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 _define("0_5", 0.5, "mnasnet0.5_top1_67.823-3ffadce67e.pth")

@@ -6,7 +6,7 @@ import math
 
 from ... import nn
 from ..ops.misc import Conv2dNormActivation, SqueezeExcitation
-from ._weights import builder, weights_of
+from ._weights import defined
 from .mobilenet import _rounded
 
 __all__ = ["RegNet"]
@@ -132,15 +132,11 @@ def _define(size, first, second, *settings, se_ratio=None, swag=()):
     files = {"IMAGENET1K_V1": ("", first), "IMAGENET1K_V2": ("", second),
              **dict(zip(("IMAGENET1K_SWAG_E2E_V1", "IMAGENET1K_SWAG_LINEAR_V1"), zip(("_swag", "_lc_swag"), swag)))}
     urls = {member: f"{name}{kind}-{end}.pth" for member, (kind, end) in files.items() if end}
-    kinds = weights_of(weights, "IMAGENET1K_V2" if second else "IMAGENET1K_SWAG_E2E_V1", **urls)
-
+    @defined(name, weights, f"A RegNet of {settings[0]} blocks.", urls, "IMAGENET1K_V2" if second else "IMAGENET1K_SWAG_E2E_V1")
     def build(**kwargs):
         params = BlockParams.from_init_params(*settings, se_ratio=se_ratio, **kwargs)
         norm_layer = kwargs.pop("norm_layer", functools.partial(nn.BatchNorm2d, eps=1e-05, momentum=0.1))
         return RegNet(params, norm_layer=norm_layer, **kwargs)
-    build.__name__, build.__doc__ = name, f"A RegNet of {settings[0]} blocks."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 _define("y_400mf", "c65dace8", "e6988f5f", 16, 48, 27.89, 2.09, 8, se_ratio=0.25)

@@ -1,7 +1,7 @@
 """Residual networks (He, Zhang, Ren, Sun, arXiv:1512.03385; wide ones arXiv:1605.07146, ResNeXt arXiv:1611.05431)."""
 
 from ... import _C, nn
-from ._weights import builder, weights_of
+from ._weights import defined
 
 __all__ = ["BasicBlock", "Bottleneck", "ResNet"]
 
@@ -124,13 +124,9 @@ class ResNet(nn.Module):
 
 
 def _define(name, weights, block, layers, default, urls, **fixed):
-    kinds = weights_of(weights, default, **urls)
-
+    @defined(name, weights, f"ResNet of {block.__name__}, {layers} of them a stage.", urls, default)
     def build(**kwargs):
         return ResNet(block, layers, **{**fixed, **kwargs})
-    build.__name__, build.__doc__ = name, f"ResNet of {block.__name__}, {layers} of them a stage."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 _define("resnet18", "ResNet18_Weights", BasicBlock, [2, 2, 2, 2], "IMAGENET1K_V1",

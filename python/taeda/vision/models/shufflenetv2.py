@@ -1,7 +1,7 @@
 """ShuffleNetV2 (Ma, Zhang, Zheng, Sun, arXiv:1807.11164)."""
 
 from ... import _C, nn
-from ._weights import builder, weights_of
+from ._weights import defined
 
 __all__ = ["ShuffleNetV2"]
 
@@ -72,13 +72,9 @@ class ShuffleNetV2(nn.Module):
 
 def _define(size, url, *widths):
     name, weights = f"shufflenet_v2_x{size}", f"ShuffleNet_V2_X{size}_Weights"
-    kinds = weights_of(weights, "IMAGENET1K_V1", IMAGENET1K_V1=url)
-
+    @defined(name, weights, f"ShuffleNetV2 with {size.replace('_', '.')} times the channels.", {"IMAGENET1K_V1": url})
     def build(**kwargs):
         return ShuffleNetV2([4, 8, 4], list(widths), **kwargs)
-    build.__name__, build.__doc__ = name, f"ShuffleNetV2 with {size.replace('_', '.')} times the channels."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 _define("0_5", "shufflenetv2_x0.5-f707e7126e.pth", 24, 48, 96, 192, 1024)

@@ -9,7 +9,7 @@ from ...fx import wrap
 from ...nn import functional as F
 from ..ops.drops import StochasticDepth
 from ..ops.misc import MLP, Permute
-from ._weights import builder, weights_of
+from ._weights import defined
 
 __all__ = ["SwinTransformer"]
 
@@ -263,15 +263,12 @@ class SwinTransformer(nn.Module):
 
 
 def _define(name, weights, url, width, depths, heads, window, stochastic_depth_prob, **parts):
-    kinds = weights_of(weights, "IMAGENET1K_V1", IMAGENET1K_V1=url)
-
+    @defined(name, weights, f"A Swin transformer with {sum(depths)} blocks and windows of {window} squares.",
+              {"IMAGENET1K_V1": url})
     def build(**kwargs):
         chance = kwargs.pop("stochastic_depth_prob", stochastic_depth_prob)
         return SwinTransformer([4, 4], width, depths, heads, [window, window], stochastic_depth_prob=chance,
                                **{**parts, **kwargs})
-    build.__name__, build.__doc__ = name, f"A Swin transformer with {sum(depths)} blocks and windows of {window} squares."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 _SECOND = {"block": SwinTransformerBlockV2, "downsample_layer": PatchMergingV2}

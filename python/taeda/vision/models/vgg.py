@@ -1,7 +1,7 @@
 """VGG (Simonyan, Zisserman, arXiv:1409.1556)."""
 
 from ... import _C, nn
-from ._weights import builder, weights_of
+from ._weights import defined
 
 __all__ = ["VGG"]
 
@@ -56,13 +56,9 @@ def make_layers(cfg, batch_norm=False):
 def _define(depth, batch_norm, **urls):
     name = f"vgg{depth}{'_bn' if batch_norm else ''}"
     weights = f"VGG{depth}{'_BN' if batch_norm else ''}_Weights"
-    kinds = weights_of(weights, "IMAGENET1K_V1", **urls)
-
+    @defined(name, weights, f"VGG with {depth} layers{', normalized by batches' if batch_norm else ''}.", urls, "IMAGENET1K_V1")
     def build(**kwargs):
         return VGG(make_layers(_LAYERS[depth], batch_norm), **kwargs)
-    build.__name__, build.__doc__ = name, f"VGG with {depth} layers{', normalized by batches' if batch_norm else ''}."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 for _depth, _plain, _normalized in (("11", "8a719046", "6002323d"), ("13", "19584684", "abd245e5"),

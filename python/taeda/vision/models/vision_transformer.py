@@ -7,7 +7,7 @@ import typing
 
 from ... import _C, nn
 from ..ops.misc import MLP, Conv2dNormActivation
-from ._weights import builder, weights_of
+from ._weights import defined
 
 __all__ = ["VisionTransformer"]
 
@@ -161,14 +161,10 @@ def interpolate_embeddings(image_size, patch_size, model_state, interpolation_mo
 
 
 def _define(name, weights, default, urls, patch_size, num_layers, num_heads, hidden_dim, mlp_dim):
-    kinds = weights_of(weights, default, **urls)
-
+    @defined(name, weights, f"A vision transformer with squares of {patch_size} and {num_layers} blocks.", urls, default)
     def build(**kwargs):
         return VisionTransformer(kwargs.pop("image_size", 224), patch_size, num_layers, num_heads, hidden_dim, mlp_dim,
                                  **kwargs)
-    build.__name__, build.__doc__ = name, f"A vision transformer with squares of {patch_size} and {num_layers} blocks."
-    globals()[name], globals()[weights] = builder(kinds)(build), kinds
-    __all__.extend([name, weights])
 
 
 _define("vit_b_16", "ViT_B_16_Weights", "IMAGENET1K_V1", {

@@ -6,7 +6,7 @@ from ... import _C
 from ...nn import Module, init
 from ...nn import functional as F
 from ...nn.modules.utils import _pair
-from ...nn.parameter import Parameter
+from ..._tensors.parameter import Parameter
 
 
 def deform_conv2d(input, offset, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), mask=None):

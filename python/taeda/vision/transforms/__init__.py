@@ -7,11 +7,3 @@ from .functional import InterpolationMode
 from .transforms import *  # noqa: F403
 
 __all__ = transforms.__all__ + augment.__all__ + autoaugment.__all__ + ["InterpolationMode", "functional"]
-
-
-def __getattr__(name):
-    if name == "v2":
-        import importlib
-        return importlib.import_module("taeda.vision.transforms.v2")
-    from ..._missing import attribute
-    return attribute(__name__, name)

@@ -7,7 +7,7 @@ from ... import _C
 from ..._tensor import Tensor
 from ...nn import Module
 from ...random import get_rng_state, set_rng_state
-from ...utils._pytree import tree_flatten, tree_unflatten
+from ..._core.pytree import tree_flatten, tree_unflatten
 from .. import picture as pictures
 from .. import tv_tensors
 from ..ops.boxes import box_convert

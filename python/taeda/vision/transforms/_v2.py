@@ -3,7 +3,9 @@
 import collections.abc
 
 from ... import _C
-from ...utils._pytree import tree_flatten, tree_unflatten
+from ..._core.pytree import tree_flatten, tree_unflatten
+from ..._tensor import Tensor
+from .. import picture as pictures
 from .. import tv_tensors
 from ..ops.boxes import box_iou
 from . import functional as F
@@ -16,7 +18,7 @@ from .transforms import _uniform
 
 __all__ = ["ClampBoundingBoxes", "ClampKeyPoints", "ConvertBoundingBoxFormat", "RandomIoUCrop", "RandomPhotometricDistort",
            "RandomResize", "RandomShortestSize", "RandomZoomOut", "SanitizeBoundingBoxes", "SanitizeKeyPoints", "ScaleJitter",
-           "SetClampingMode"]
+           "SetClampingMode", "ToDtype", "ToImage"]
 
 
 class ConvertBoundingBoxFormat(Transform):
@@ -252,7 +254,7 @@ class _Resized(Transform):
 
     def __init__(self, interpolation, antialias):
         super().__init__()
-        self.interpolation, self.antialias = F._mode(InterpolationMode(interpolation) if isinstance(interpolation, str)
+        self.interpolation, self.antialias = F.mode_of(InterpolationMode(interpolation) if isinstance(interpolation, str)
                                                      else interpolation), antialias
 
     def transform(self, inpt, params):
@@ -325,3 +327,50 @@ class RandomPhotometricDistort(Transform):
         if params["order"] is not None:
             inpt = self._call_kernel(F.of_pictures(lambda t: t[..., params["order"], :, :]), inpt)
         return inpt
+
+
+class ToImage(Transform):
+    """Pictures, arrays (height, width, channels) and tensors as tensors Image (channels, height, width)."""
+
+    _transformed_types = (is_pure_tensor, pictures.is_picture, F._is_array)
+
+    def transform(self, inpt, params):
+        if F._is_array(inpt):
+            inpt = _C.from_numpy(inpt)
+            inpt = inpt.permute(2, 0, 1).contiguous() if inpt.dim() == 3 else inpt.unsqueeze(0)
+        return tv_tensors.Image(inpt)
+
+
+class ToDtype(Transform):
+    """Another dtype - one for pictures, or a dict of dtypes for classes of tensors, None for those that stay - with `scale`
+    also the range that is usual for it."""
+
+    _transformed_types = (Tensor,)
+
+    def __init__(self, dtype, scale=False):
+        super().__init__()
+        if not isinstance(dtype, (dict, _C.dtype)):
+            raise ValueError(f"dtype must be a dict or a torch.dtype, got {type(dtype)} instead")
+        self.dtype, self.scale = dtype, scale
+
+    def _wanted(self, inpt):
+        if not isinstance(self.dtype, dict):
+            return self.dtype if is_pure_tensor(inpt) or isinstance(inpt, (tv_tensors.Image, tv_tensors.Video)) else None
+        kind = type(inpt) if not is_pure_tensor(inpt) else Tensor
+        if kind in self.dtype:
+            return self.dtype[kind]
+        if "others" in self.dtype:
+            return self.dtype["others"]
+        raise ValueError(f"No dtype was specified for type {type(inpt)}. If you only need to convert the dtype of images or "
+                         "videos, you can just pass e.g. dtype=torch.float32.")
+
+    def transform(self, inpt, params):
+        wanted = self._wanted(inpt)
+        if wanted is None:
+            return inpt
+        scaled = self.scale and not isinstance(inpt, ANNOTATIONS)
+        made = F.convert_image_dtype(plain(inpt), wanted) if scaled else plain(inpt).to(wanted)
+        return tv_tensors.wrap(made, like=inpt) if isinstance(inpt, tv_tensors.TVTensor) else made
+
+    def extra_repr(self):
+        return f"scale={self.scale}"

@@ -9,7 +9,7 @@ from . import functional as F
 from ._sizes import pair_of
 from .functional import InterpolationMode
 from .transforms import _below, _happens, _uniform
-from ..._warnings import warn
+from ..._core.warnings import warn
 
 __all__ = ["RandomResizedCrop", "FiveCrop", "TenCrop", "LinearTransformation", "ColorJitter", "RandomRotation",
            "RandomAffine", "Grayscale", "RandomErasing", "GaussianBlur"]
@@ -27,7 +27,7 @@ class RandomResizedCrop(Module):
                 raise TypeError(f"{name} should be a sequence")
         if scale[0] > scale[1] or ratio[0] > ratio[1]:
             warn("Scale and ratio should be of kind (min, max)")
-        self.scale, self.ratio, self.interpolation, self.antialias = scale, ratio, F._mode(interpolation), antialias
+        self.scale, self.ratio, self.interpolation, self.antialias = scale, ratio, F.mode_of(interpolation), antialias
 
     @staticmethod
     def get_params(img, scale, ratio):
@@ -172,7 +172,7 @@ class RandomRotation(Module):
     def __init__(self, degrees, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=0):
         super().__init__()
         self.degrees = _angles(degrees, "degrees")
-        self.center, self.interpolation, self.expand = center, F._mode(interpolation), expand
+        self.center, self.interpolation, self.expand = center, F.mode_of(interpolation), expand
         self.resample, self.fill = self.interpolation, 0 if fill is None else fill
 
     @staticmethod
@@ -202,7 +202,7 @@ class RandomAffine(Module):
             raise ValueError("scale values should be positive")
         self.translate, self.scale = translate, scale
         self.shear = None if shear is None else _angles(shear, "shear", (2, 4))
-        self.interpolation, self.fill, self.center = F._mode(interpolation), 0 if fill is None else fill, center
+        self.interpolation, self.fill, self.center = F.mode_of(interpolation), 0 if fill is None else fill, center
 
     @staticmethod
     def get_params(degrees, translate, scale_ranges, shears, img_size):

@@ -145,7 +145,7 @@ class AutoAugment(_Augment):
         super().__init__()
         if policy not in AutoAugmentPolicy:
             raise ValueError(f"The provided policy {policy} is not recognized.")
-        self.policy, self.interpolation, self.fill = policy, F._mode(interpolation), fill
+        self.policy, self.interpolation, self.fill = policy, F.mode_of(interpolation), fill
         self.policies = _pairs(policy)
 
     @staticmethod
@@ -177,7 +177,7 @@ class RandAugment(_Augment):
     def __init__(self, num_ops=2, magnitude=9, num_magnitude_bins=31, interpolation=InterpolationMode.NEAREST, fill=None):
         super().__init__()
         self.num_ops, self.magnitude, self.num_magnitude_bins = num_ops, magnitude, num_magnitude_bins
-        self.interpolation, self.fill = F._mode(interpolation), fill
+        self.interpolation, self.fill = F.mode_of(interpolation), fill
 
     def forward(self, img):
         _, height, width = F.get_dimensions(img)
@@ -195,7 +195,7 @@ class TrivialAugmentWide(_Augment):
 
     def __init__(self, num_magnitude_bins=31, interpolation=InterpolationMode.NEAREST, fill=None):
         super().__init__()
-        self.num_magnitude_bins, self.interpolation, self.fill = num_magnitude_bins, F._mode(interpolation), fill
+        self.num_magnitude_bins, self.interpolation, self.fill = num_magnitude_bins, F.mode_of(interpolation), fill
 
     def forward(self, img):
         strengths = {"Identity": (None, False), **_strengths(
@@ -215,7 +215,7 @@ class AugMix(_Augment):
         if not 1 <= severity <= self._steps:
             raise ValueError(f"The severity must be between [1, {self._steps}]. Got {severity} instead.")
         self.severity, self.mixture_width, self.chain_depth, self.alpha = severity, mixture_width, chain_depth, alpha
-        self.all_ops, self.interpolation, self.fill = all_ops, F._mode(interpolation), fill
+        self.all_ops, self.interpolation, self.fill = all_ops, F.mode_of(interpolation), fill
 
     def _changes(self, height, width):
         found = _strengths(self._steps, 0.3, width / 3.0, height / 3.0, 30.0, 0.9, (4, 4))

@@ -3,7 +3,7 @@
 import functools
 
 from ... import _C
-from .functional import convert_image_dtype, get_dimensions, of_pictures
+from ._pictures import convert_image_dtype, get_dimensions, of_pictures
 
 
 def _largest(img):

@@ -1,73 +1,22 @@
 """What transforms are made of. Pictures that are no tensors are changed as tensors of bytes, and stay what they are."""
 
-import enum
-import functools
 import math
 
 from ... import _C
 from .. import picture as pictures
 from ._corners import Placed
+from ._pictures import (
+    _INTEGERS, _PIL_CODES, InterpolationMode, convert_image_dtype, get_dimensions, is_tensor, mode_of, of_pictures)
 from ._sizes import pair_of, resized, sides_of
+from .colour import (adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation,  # noqa: F401
+                     adjust_sharpness, autocontrast, equalize, invert, posterize, rgb_to_grayscale, solarize, to_grayscale)
+from .geometry import affine, perspective, rotate  # noqa: F401
 
-_INTEGERS = {_C.uint8: 8, _C.int8: 7, _C.int16: 15, _C.int32: 31, _C.int64: 63}
-
-
-class InterpolationMode(enum.Enum):
-    """How values between pixels are found."""
-
-    NEAREST = "nearest"
-    NEAREST_EXACT = "nearest-exact"
-    BILINEAR = "bilinear"
-    BICUBIC = "bicubic"
-    BOX = "box"
-    HAMMING = "hamming"
-    LANCZOS = "lanczos"
-
-
-_PIL_MODES = {0: InterpolationMode.NEAREST, 1: InterpolationMode.LANCZOS, 2: InterpolationMode.BILINEAR,
-              3: InterpolationMode.BICUBIC, 4: InterpolationMode.BOX, 5: InterpolationMode.HAMMING}
-
-
-def _mode(interpolation):
-    return _PIL_MODES[int(interpolation)] if isinstance(interpolation, int) else interpolation
-
-
-def is_tensor(value):
-    return isinstance(value, _C.TensorBase)
-
-
-def of_pictures(function, on_pictures=None):
-    """Lets a function of tensors take pictures as well (another one, where PIL rounds otherwise), and refuses all else."""
-    on_pictures = on_pictures or function
-
-    @functools.wraps(function)
-    def call(img, *args, **kwargs):
-        if is_tensor(img):
-            if img.dim() < 2:
-                raise TypeError("Tensor is not a torch image.")
-            return function(img, *args, **kwargs)
-        if isinstance(img, Placed):
-            moved = getattr(img, function.__name__.lstrip("_"), None)
-            if moved is None:
-                raise NotImplementedError(f"{function.__name__} of {img.what}: Taeda flips, crops, pads and resizes them")
-            return moved(*args, **kwargs)
-        if pictures.is_picture(img):
-            return pictures.on_bytes(img, lambda t: on_pictures(t, *args, **kwargs))
-        raise TypeError(f"img should be PIL Image. Got {type(img)}")
-    return call
-
-
-# What a picture is
-
-def get_dimensions(img):
-    """[channels, height, width]"""
-    if is_tensor(img):
-        return [1 if img.dim() == 2 else img.size(-3), img.size(-2), img.size(-1)]
-    if isinstance(img, Placed):
-        return [0, *img.size]
-    if not pictures.is_picture(img):
-        raise TypeError(f"Unexpected type {type(img)}")
-    return [len(img.getbands()), img.height, img.width]
+__all__ = ["InterpolationMode", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
+           "adjust_sharpness", "affine", "autocontrast", "center_crop", "convert_image_dtype", "crop", "equalize", "erase",
+           "five_crop", "gaussian_blur", "get_dimensions", "get_image_num_channels", "get_image_size", "hflip", "invert",
+           "normalize", "pad", "perspective", "pil_to_tensor", "posterize", "resize", "resized_crop", "rgb_to_grayscale",
+           "rotate", "solarize", "ten_crop", "to_grayscale", "to_pil_image", "to_tensor", "vflip"]
 
 
 def get_image_size(img):
@@ -129,28 +78,6 @@ def to_pil_image(pic, mode=None):
     return pictures.from_bytes(tensor, mode)
 
 
-def convert_image_dtype(image, dtype=_C.float32):
-    """Another dtype, with the range that is usual for it: floats from 0 to 1, integers up to their largest."""
-    if not is_tensor(image):
-        raise TypeError("Input img should be Tensor Image")
-    if image.dtype == dtype:
-        return image
-    if image.is_floating_point():
-        if dtype.is_floating_point:
-            return image.to(dtype)
-        if image.dtype == _C.float32 and dtype in (_C.int32, _C.int64):
-            raise RuntimeError(f"The cast from {image.dtype} to {dtype} cannot be performed safely.")
-        largest = 2 ** _INTEGERS[dtype] - 1
-        return image.mul(largest + 1.0 - 1e-3).to(dtype)
-    bits = _INTEGERS[image.dtype]
-    if dtype.is_floating_point:
-        return image.to(dtype) / (2 ** bits - 1)
-    wanted = _INTEGERS[dtype]
-    if bits > wanted:
-        return _C.div(image, 2 ** (bits - wanted), rounding_mode="floor").to(dtype)
-    return image.to(dtype) * 2 ** (wanted - bits)
-
-
 def normalize(tensor, mean, std, inplace=False):
     """(tensor - mean) / std, with one number of each for every channel."""
     if not is_tensor(tensor):
@@ -178,7 +105,7 @@ def _resize(img, size, interpolation, antialias):
     height, width = size
     if (height, width) == tuple(img.shape[-2:]):
         return img
-    interpolation = _mode(interpolation)
+    interpolation = mode_of(interpolation)
     flat = img.reshape(-1, *img.shape[-2:])
     simple = img.device.type == "cpu" and not img.requires_grad and img.dtype in (_C.uint8, _C.float32)
     if simple and interpolation == InterpolationMode.NEAREST:
@@ -196,9 +123,6 @@ def _resize(img, size, interpolation, antialias):
     return out.reshape(*img.shape[:-2], height, width)
 
 
-_PIL_CODES = {"nearest": 0, "nearest-exact": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
-
-
 def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
     """To (height, width), or so that the shorter side has `size` pixels."""
     if isinstance(size, (list, tuple)) and len(size) == 1:
@@ -206,7 +130,7 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
     _, height, width = get_dimensions(img)
     height, width = resized(height, width, size, max_size)
     if not isinstance(img, (_C.TensorBase, pictures.Picture, Placed)):  # PIL rounds between rows and columns
-        return img.resize((width, height), _PIL_CODES[_mode(interpolation).value])
+        return img.resize((width, height), _PIL_CODES[mode_of(interpolation).value])
     return _resize(img, (height, width), interpolation, antialias)
 
 
@@ -350,14 +274,3 @@ def _gaussian_blur(img, sizes, sigma):
     flat = _pad(flat, (sizes[0] // 2, sizes[1] // 2, sizes[0] // 2, sizes[1] // 2), 0, "reflect")
     out = conv2d(flat, kernel[None, None]).reshape(img.shape)
     return out if img.is_floating_point() else out.round().clamp(0, 255).to(img.dtype)
-
-
-from .colour import (adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation,  # noqa: E402
-                     adjust_sharpness, autocontrast, equalize, invert, posterize, rgb_to_grayscale, solarize, to_grayscale)
-from .geometry import affine, perspective, rotate  # noqa: E402
-
-__all__ = ["InterpolationMode", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
-           "adjust_sharpness", "affine", "autocontrast", "center_crop", "convert_image_dtype", "crop", "equalize", "erase",
-           "five_crop", "gaussian_blur", "get_dimensions", "get_image_num_channels", "get_image_size", "hflip", "invert",
-           "normalize", "pad", "perspective", "pil_to_tensor", "posterize", "resize", "resized_crop", "rgb_to_grayscale",
-           "rotate", "solarize", "ten_crop", "to_grayscale", "to_pil_image", "to_tensor", "vflip"]

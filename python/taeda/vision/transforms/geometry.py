@@ -4,7 +4,7 @@ import math
 
 from ... import _C
 from .. import picture as pictures
-from .functional import _PIL_CODES, InterpolationMode, _mode, get_dimensions, of_pictures
+from ._pictures import _PIL_CODES, InterpolationMode, get_dimensions, mode_of, of_pictures
 
 
 def _sampled(img, grid, mode, fill):
@@ -57,11 +57,11 @@ def _pil_fill(img, fill):
 
 def _pil_transform(img, method, numbers, interpolation, fill):
     """PIL's transform by the six numbers of an affine map (method 0) or the eight of a perspective (2)."""
-    return img.transform(img.size, method, numbers, _PIL_CODES[_mode(interpolation).value], **_pil_fill(img, fill))
+    return img.transform(img.size, method, numbers, _PIL_CODES[mode_of(interpolation).value], **_pil_fill(img, fill))
 
 
 def _check(interpolation):
-    mode = _mode(interpolation)
+    mode = mode_of(interpolation)
     if mode not in (InterpolationMode.NEAREST, InterpolationMode.BILINEAR):
         raise ValueError(f"Resampling mode {mode.value!r} is not supported, only nearest and bilinear")
     return mode
@@ -121,7 +121,7 @@ def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, ce
     if not isinstance(angle, (int, float)):
         raise TypeError("Argument angle should be int or float")
     if _by_pil(img):
-        return img.rotate(angle, _PIL_CODES[_mode(interpolation).value], expand, center, **_pil_fill(img, fill))
+        return img.rotate(angle, _PIL_CODES[mode_of(interpolation).value], expand, center, **_pil_fill(img, fill))
     _, height, width = get_dimensions(img)
     middle = [0.0, 0.0] if center is None else [center[0] - width * 0.5, center[1] - height * 0.5]
     return _rotate(img, _inverse(middle, -angle, [0.0, 0.0], 1.0, [0.0, 0.0]), _check(interpolation), expand, fill)

@@ -8,6 +8,7 @@ from . import functional as F
 from ._corners import Points
 from ._samples import (  # noqa: F401
     ANNOTATIONS, apply, boxes_of, converted, corners_of, is_pure_tensor, keypoints_of, plain, points_of, size_of)
+from ._v2 import SanitizeBoundingBoxes, ToDtype, ToImage
 from .functional import InterpolationMode, get_dimensions, pil_to_tensor, to_pil_image, to_tensor  # noqa: F401
 
 _MOVING = {"crop": "crop", "center_crop": "center_crop", "resize": "resize", "resized_crop": "resized_crop", "pad": "pad",
@@ -45,13 +46,11 @@ def get_num_channels(inpt):
 
 def to_image(inpt):
     """A tensor Image of a picture, an array or a tensor."""
-    from .v2 import ToImage
     return ToImage().transform(inpt, {})
 
 
 def to_dtype(inpt, dtype=_C.float32, scale=False):
     """Another dtype; with `scale` pictures have the range that is usual for it."""
-    from .v2 import ToDtype
     return ToDtype({type(inpt): dtype, "others": dtype}, scale).transform(inpt, {})
 
 
@@ -118,7 +117,6 @@ def sanitize_keypoints(key_points, canvas_size=None):
 
 def sanitize_bounding_boxes(bounding_boxes, format=None, canvas_size=None, min_size=1.0, min_area=1.0):
     """Boxes that are large enough and in the picture, and a mask of them."""
-    from ._v2 import SanitizeBoundingBoxes
     boxes = _as_boxes(bounding_boxes, format, canvas_size)
     valid = SanitizeBoundingBoxes(min_size, min_area)._valid(boxes)
     kept = plain(boxes)[valid]
@@ -128,5 +126,5 @@ def sanitize_bounding_boxes(bounding_boxes, format=None, canvas_size=None, min_s
 def __getattr__(name):
     if hasattr(F, name):  # those that no mask or box goes through
         return getattr(F, name)
-    from ..._missing import attribute
+    from ..._core.missing import attribute
     return attribute("taeda.vision.transforms.v2.functional", name)

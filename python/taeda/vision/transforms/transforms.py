@@ -118,7 +118,7 @@ class Resize(Module):
         if isinstance(size, (list, tuple)) and len(size) not in (1, 2):
             raise ValueError("If size is a sequence, it should have 1 or 2 values")
         self.size, self.max_size, self.antialias = size, max_size, antialias
-        self.interpolation = F._mode(interpolation)
+        self.interpolation = F.mode_of(interpolation)
 
     def forward(self, img):
         return F.resize(img, self.size, self.interpolation, self.max_size, self.antialias)
@@ -377,7 +377,7 @@ class RandomPerspective(_Sometimes):
 
     def __init__(self, distortion_scale=0.5, p=0.5, interpolation=InterpolationMode.BILINEAR, fill=0):
         super().__init__(p)
-        self.distortion_scale, self.interpolation, self.fill = distortion_scale, F._mode(interpolation), fill
+        self.distortion_scale, self.interpolation, self.fill = distortion_scale, F.mode_of(interpolation), fill
 
     @staticmethod
     def get_params(width, height, distortion_scale):

@@ -1,12 +1,9 @@
 """The second version: transforms of samples - pictures, masks and boxes (`tv_tensors`) in any structure are changed alike."""
 
 from ... import _C
-from ..._tensor import Tensor
 from ...nn import Module
-from .. import picture as pictures
 from .. import tv_tensors
 from . import _v2, augment, autoaugment, mixing, transforms
-from . import functional as _of_pictures
 from . import sample_functional as functional
 from ._samples import (  # noqa: F401
     ANNOTATIONS, Transform, check_type, has_all, has_any, is_pure_tensor, of_samples, plain, query_chw)
@@ -138,53 +135,6 @@ class Lambda(Transform):
 
     def extra_repr(self):
         return f"{getattr(self.lambd, '__name__', self.lambd)}, types={[kind.__name__ for kind in self.types]}"
-
-
-class ToImage(Transform):
-    """Pictures, arrays (height, width, channels) and tensors as tensors Image (channels, height, width)."""
-
-    _transformed_types = (is_pure_tensor, pictures.is_picture, _of_pictures._is_array)
-
-    def transform(self, inpt, params):
-        if _of_pictures._is_array(inpt):
-            inpt = _C.from_numpy(inpt)
-            inpt = inpt.permute(2, 0, 1).contiguous() if inpt.dim() == 3 else inpt.unsqueeze(0)
-        return tv_tensors.Image(inpt)
-
-
-class ToDtype(Transform):
-    """Another dtype - one for pictures, or a dict of dtypes for classes of tensors, None for those that stay - with `scale`
-    also the range that is usual for it."""
-
-    _transformed_types = (Tensor,)
-
-    def __init__(self, dtype, scale=False):
-        super().__init__()
-        if not isinstance(dtype, (dict, _C.dtype)):
-            raise ValueError(f"dtype must be a dict or a torch.dtype, got {type(dtype)} instead")
-        self.dtype, self.scale = dtype, scale
-
-    def _wanted(self, inpt):
-        if not isinstance(self.dtype, dict):
-            return self.dtype if is_pure_tensor(inpt) or isinstance(inpt, (tv_tensors.Image, tv_tensors.Video)) else None
-        kind = type(inpt) if not is_pure_tensor(inpt) else Tensor
-        if kind in self.dtype:
-            return self.dtype[kind]
-        if "others" in self.dtype:
-            return self.dtype["others"]
-        raise ValueError(f"No dtype was specified for type {type(inpt)}. If you only need to convert the dtype of images or "
-                         "videos, you can just pass e.g. dtype=torch.float32.")
-
-    def transform(self, inpt, params):
-        wanted = self._wanted(inpt)
-        if wanted is None:
-            return inpt
-        scaled = self.scale and not isinstance(inpt, ANNOTATIONS)
-        made = _of_pictures.convert_image_dtype(plain(inpt), wanted) if scaled else plain(inpt).to(wanted)
-        return tv_tensors.wrap(made, like=inpt) if isinstance(inpt, tv_tensors.TVTensor) else made
-
-    def extra_repr(self):
-        return f"scale={self.scale}"
 
 
 class ToPureTensor(Transform):

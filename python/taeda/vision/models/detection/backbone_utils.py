@@ -6,7 +6,7 @@ from ...ops.feature_pyramid_network import FeaturePyramidNetwork, LastLevelMaxPo
 from ...ops.misc import FrozenBatchNorm2d
 from .. import mobilenet, mobilenetv3, resnet
 from .._utils import IntermediateLayerGetter, stages_of
-from ...._warnings import warn
+from ...._core.warnings import warn
 
 
 class BackboneWithFPN(nn.Module):

@@ -11,7 +11,7 @@ from ._utils import BoxCoder, SSDMatcher, retrieve_out_channels
 from .anchor_utils import DefaultBoxGenerator
 from .backbone_utils import _validate_trainable_layers
 from .one_step import OneStep, in_rows
-from ...._warnings import warn
+from ...._core.warnings import warn
 
 __all__ = ["SSD", "SSD300_VGG16_Weights", "ssd300_vgg16"]
 

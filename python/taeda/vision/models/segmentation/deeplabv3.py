@@ -2,7 +2,7 @@
 
 from .... import _C, nn
 from .._utils import IntermediateLayerGetter, stages_of
-from .._weights import on_backbone, weights_of
+from .._weights import defined, on_backbone
 from ..mobilenetv3 import MobileNet_V3_Large_Weights, mobilenet_v3_large
 from ..resnet import ResNet50_Weights, ResNet101_Weights
 from ._utils import _SimpleSegmentationModel, dilated_resnet, resized
@@ -59,15 +59,12 @@ class DeepLabHead(nn.Sequential):
 
 def _define(name, weights, backbone, url, stages):
     """`stages(weights, aux)` gives the network below, its channels, and those of what the second classifier sees."""
-    kinds = weights_of(weights, "COCO_WITH_VOC_LABELS_V1", COCO_WITH_VOC_LABELS_V1=url)
-
+    @defined(name, weights, f"DeepLabV3 on {name.partition('_')[2]}.",
+              {"COCO_WITH_VOC_LABELS_V1": url}, register=lambda kinds: on_backbone(kinds, backbone, 21, aux_loss=True))
     def build(num_classes, weights_backbone, chosen, aux_loss=None, **_):
         below, channels, aux_channels = stages(weights_backbone, aux_loss)
         aux = FCNHead(aux_channels, num_classes) if aux_loss else None
         return DeepLabV3(below, DeepLabHead(channels, num_classes), aux)
-    build.__name__, build.__doc__ = name, f"DeepLabV3 on {name.partition('_')[2]}."
-    globals()[name], globals()[weights] = on_backbone(kinds, backbone, 21, aux_loss=True)(build), kinds
-    __all__.extend([name, weights])
 
 
 def _mobile(weights, aux):

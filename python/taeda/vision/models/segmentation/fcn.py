@@ -1,7 +1,7 @@
 """Fully convolutional networks (Shelhamer, Long, Darrell, arXiv:1411.4038)."""
 
 from .... import nn
-from .._weights import on_backbone, weights_of
+from .._weights import defined, on_backbone
 from ..resnet import ResNet50_Weights, ResNet101_Weights
 from ._utils import _SimpleSegmentationModel, dilated_resnet
 
@@ -23,15 +23,12 @@ class FCNHead(nn.Sequential):
 
 def _define(depth, backbone, url):
     name, weights = f"fcn_resnet{depth}", f"FCN_ResNet{depth}_Weights"
-    kinds = weights_of(weights, "COCO_WITH_VOC_LABELS_V1", COCO_WITH_VOC_LABELS_V1=url)
-
+    @defined(name, weights, f"FCN on a ResNet of {depth} layers.",
+              {"COCO_WITH_VOC_LABELS_V1": url}, register=lambda kinds: on_backbone(kinds, backbone, 21, aux_loss=True))
     def build(num_classes, weights_backbone, chosen, aux_loss=None, **_):
         stages = dilated_resnet(depth, weights_backbone, aux_loss)
         aux = FCNHead(1024, num_classes) if aux_loss else None
         return FCN(stages, FCNHead(2048, num_classes), aux)
-    build.__name__, build.__doc__ = name, f"FCN on a ResNet of {depth} layers."
-    globals()[name], globals()[weights] = on_backbone(kinds, backbone, 21, aux_loss=True)(build), kinds
-    __all__.extend([name, weights])
 
 
 _define(50, ResNet50_Weights, "fcn_resnet50_coco-1167a1af.pth")

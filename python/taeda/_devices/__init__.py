@@ -1,0 +1,1 @@
+"""What the modules of device types have in common."""

@@ -1,0 +1,19 @@
+"""The modules of device types: torch.cpu, torch.cuda and the like."""
+
+import taeda
+
+from .. import _C
+from ..accelerator import current_accelerator
+
+
+def get_device_module(device=None):
+    """torch.cpu, torch.cuda and the like for a device, its name, or that of the accelerator where there is one."""
+    if device is None:
+        found = current_accelerator()
+        name = "cpu" if found is None else found.type
+    else:
+        name = _C.device(device).type if not isinstance(device, _C.device) else device.type
+    module = getattr(taeda, name, None)
+    if module is None:
+        raise RuntimeError(f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'.")
+    return module

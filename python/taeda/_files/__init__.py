@@ -1,0 +1,1 @@
+"""What files are written and read with."""

@@ -1,0 +1,44 @@
+"""Functions of torch that draw numbers."""
+
+from .. import _C
+from .written import into, sizes
+
+__all__ = ["normal"]
+
+
+def normal(mean, std=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+           pin_memory=False, requires_grad=False):
+    """Random numbers of a normal distribution: mean and std are tensors, or numbers with a size."""
+    if isinstance(std, (int, float)) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if size is not None:
+        made = _C.randn(sizes("normal", size), generator=generator, dtype=dtype, layout=layout, device=device)
+        made = made * (1.0 if std is None else std) + mean
+        made = made.requires_grad_() if requires_grad else made
+    elif isinstance(mean, _C.TensorBase):
+        made = _C.normal(mean, 1.0 if std is None else std, generator=generator)
+    else:
+        made = _C.normal(mean, std, generator=generator)
+    return into(out, made)
+
+
+def _bernoulli(input, p=None, *, generator=None, out=None):
+    if not isinstance(out, _C.TensorBase):
+        return NotImplemented
+    return into(out, _C.bernoulli(input, *(() if p is None else (p,)), generator=generator), silently=True)
+
+
+def _random_like(name):
+    """`rand_like` and its kin from a generator."""
+    def call(input, *bounds, generator=None, **options):
+        if not isinstance(generator, (_C.Generator, type(None))) or not isinstance(input, _C.TensorBase):
+            return NotImplemented
+        bounds += tuple(options.pop(bound) for bound in ("low", "high") if bound in options)
+        options.pop("memory_format", None)
+        options.setdefault("dtype", input.dtype)
+        options.setdefault("device", input.device)
+        return getattr(_C, name)(*bounds, input.shape, generator=generator, **options)
+    return call
+
+
+SIGNATURES = {"bernoulli": _bernoulli, **{f"{name}_like": _random_like(name) for name in ("rand", "randn", "randint")}}

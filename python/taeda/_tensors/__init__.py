@@ -1,0 +1,1 @@
+"""What belongs to the class Tensor beside its methods."""
