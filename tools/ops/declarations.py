@@ -113,6 +113,8 @@ TAGS = {
     "dtypes": WORDS,       # the dtypes it takes, where not all
     "keyword": WORDS,      # arguments that Python takes by keyword alone
     "returns": WORDS,      # names of several results
+    "composite": NOTHING,  # made of other operations, which are seen in its place
+    "composition": NOTHING,  # a source of ops/ defines the same of other operations, too, for those who know these alone
 }
 CHOICES = {
     "method": {"own"},
