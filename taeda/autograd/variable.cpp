@@ -5,8 +5,8 @@
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
 #include "taeda/tensor/grad_mode.h"
-#include "taeda/tensor/observer.h"
 #include "taeda/tensor/parts.h"
+#include "taeda/tensor/tensor_bodies.h"
 
 namespace taeda::inline v0_2 {
 
@@ -112,10 +112,10 @@ bool Tensor::retains_grad() const {
   return meta && meta->retained;
 }
 
-Tensor Tensor::detach() const {
-  if (is_observed()) return observe_method("detach", &Tensor::detach, *this);
-  impl();
-  return make_alias(*this);
+Tensor do_detach(const Tensor& self) {
+  if (!self.defined()) [[unlikely]]
+    detail::throw_undefined_tensor();
+  return make_alias(self);
 }
 
 Tensor Tensor::variable_data() const {

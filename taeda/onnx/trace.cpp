@@ -178,7 +178,8 @@ void Tracer::ends(const std::vector<Tensor>& results) {
       continue;
     }
     const auto it = bound_.find(result.unsafe_impl());
-    if (it != bound_.end() && it->second.version == result.unsafe_impl()->version()) {
+    if (!call_.in_place && it != bound_.end() &&
+        it->second.version == result.unsafe_impl()->version()) {
       call_.results.push_back(it->second.value);
       continue;
     }
@@ -191,6 +192,11 @@ void Tracer::ends(const std::vector<Tensor>& results) {
       if (results[i].defined())
         trace_.values[static_cast<size_t>(call_.results[i])].tensor = results[i].detach().clone();
   trace_.calls.push_back(std::move(call_));
+}
+
+void Tracer::replaces(const std::vector<Tensor>& results, const std::vector<Tensor>& parts) {
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i].defined()) bind(results[i], value_of(parts[i]));
 }
 
 void Tracer::unobserved_kernel(const char* kernel) noexcept {

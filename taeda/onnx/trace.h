@@ -69,6 +69,9 @@ class Tracer : public OperationObserver {
 
   void begins(const char* name, std::vector<ObservedValue> arguments) override;
   void ends(const std::vector<Tensor>& results) override;
+  /// ONNX has words for fewer operations than there are.
+  bool prefers_parts(const char*) override { return true; }
+  void replaces(const std::vector<Tensor>& results, const std::vector<Tensor>& parts) override;
   void unobserved_kernel(const char* kernel) noexcept override;
 
  private:

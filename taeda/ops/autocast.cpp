@@ -30,7 +30,8 @@ bool worth_remembering(const Tensor& t) {
 }  // namespace
 
 bool applies(const Tensor& t, Devices devices) {
-  if (!t.defined() || !t.is_floating_point() || t.dtype() == kDouble) return false;
+  if (!AutocastMode::is_active() || !t.defined() || !t.is_floating_point() || t.dtype() == kDouble)
+    return false;
   const DeviceType type = t.device().type();
   return (devices & AutocastMode::bit(type)) && AutocastMode::is_enabled(type);
 }
@@ -75,14 +76,16 @@ void clear_cache() {
   cache = nullptr;
 }
 
-void detail::Widest::operator()(const Tensor& t) {
+void detail::Caster::visit(const Tensor& t) {
   if (!applies(t, devices_)) return;
-  dtype_ = found_ ? promote_types(dtype_, t.dtype()) : t.dtype();
+  widest_ = found_ ? promote_types(widest_, t.dtype()) : t.dtype();
   found_ = true;
 }
 
-Tensor detail::Widest::cast(const Tensor& t) const {
-  return applies(t, devices_) ? t.to(dtype_) : t;
+Tensor detail::Caster::operator()(const Tensor& t) const {
+  if (cast_ == Cast::lower) return to_lower_precision(t, devices_);
+  if (cast_ == Cast::float32) return to_float32(t, devices_);
+  return applies(t, devices_) ? t.to(widest_) : t;
 }
 
 }  // namespace taeda::inline v0_2::policy

@@ -8,6 +8,7 @@
 
 #include "taeda/base/device.h"
 #include "taeda/base/dtype.h"
+#include "taeda/tensor/interceptors.h"
 
 namespace taeda::inline v0_2 {
 
@@ -22,7 +23,7 @@ class AutocastMode {
     std::optional<ScalarType> dtypes[kDeviceTypes] = {};
   };
 
-  /// Whether any device type is on: the one test that an operation makes.
+  /// Whether any device type is on.
   static bool is_active() { return __builtin_expect(state_.devices != 0, 0); }
   static bool is_enabled(DeviceType type) { return state_.devices & bit(type); }
   static ScalarType dtype(DeviceType type) {
@@ -30,7 +31,10 @@ class AutocastMode {
     return chosen ? *chosen : own_dtype(type);
   }
   static const State& state() { return state_; }
-  static void set_state(const State& state) { state_ = state; }
+  static void set_state(const State& state) {
+    state_ = state;
+    switch_to(state.devices);
+  }
   static constexpr uint8_t bit(DeviceType type) {
     return static_cast<uint8_t>(1u << static_cast<int>(type));
   }
@@ -39,8 +43,8 @@ class AutocastMode {
   /// passes, which follow the dtypes of forward.
   class Pause {
    public:
-    Pause() : devices_(state_.devices) { state_.devices = 0; }
-    ~Pause() { state_.devices = devices_; }
+    Pause() : devices_(state_.devices) { switch_to(0); }
+    ~Pause() { switch_to(devices_); }
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
 
@@ -50,6 +54,11 @@ class AutocastMode {
 
  private:
   static ScalarType own_dtype(DeviceType type);
+  /// Operations ask no more than `Interceptors` while no device type is on.
+  static void switch_to(uint8_t devices) {
+    state_.devices = devices;
+    Interceptors::set(Interceptors::kAutocast, devices != 0);
+  }
 
   static thread_local State state_ __attribute__((tls_model("initial-exec")));
 };

@@ -2,29 +2,28 @@
 // follows a module's forward by it. Not part of the public interface.
 #pragma once
 
-#include <atomic>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
 #include "taeda/tensor/indexing.h"
+#include "taeda/tensor/interceptors.h"
 
 namespace taeda::inline v0_2 {
 
 /// Note [Observed operations]
-/// An operation's body begins with
+/// The door of an operation (Note [Doors of operations] in ops/door.h) tells this thread's observer
+/// the call and its arguments, in the order of the declaration, calls the body, and tells the
+/// results. So an observer sees what a program calls and nothing of what operations call for
+/// themselves. Forms in place bear a trailing underscore, operations of a namespace its name in
+/// front, as `linalg_det`. What no operation of ops/ is begins with a line of its own:
 ///
-///     if (is_observed()) return observe("gelu", gelu, self, approximate);
+///     if (is_observed()) return observe("pad", pad_now, input, amounts);
 ///
-/// which tells this thread's observer the call and its arguments, in the order of the declaration,
-/// calls the body again, now unobserved, and tells the results. So an observer sees what a program
-/// calls and nothing of what operations call for themselves. Forms in place bear a trailing
-/// underscore. While nobody observes, the line costs one load and a branch. `observe_overloaded` is
-/// for a name with several overloads, `observe_method` for what is a method alone.
-///
-/// Not every operation has the line: those that are made of others need none, because their parts
-/// are seen. A kernel that runs for an operation without one is told by its own name, so that
-/// nothing happens unseen.
+/// Operations that are made of others, `composite` by their declaration, are not told: their parts
+/// are. A kernel that runs for no observed operation is told by its own name, so that nothing
+/// happens unseen.
 
 /// An argument. What is absent, and what nobody has asked for yet (options, generators), is
 /// std::monostate.
@@ -46,15 +45,24 @@ class OperationObserver {
   /// The same operation has computed `results`; of a form in place, what it was called on. Not
   /// called if it threw.
   virtual void ends(const std::vector<Tensor>& results) = 0;
+  /// Whether it wants to see the operations that `name` can be composed of in the place of `name`.
+  virtual bool prefers_parts(const char* name) {
+    (void)name;
+    return false;
+  }
+  /// What an operation computed, and what those that were told in its place gave.
+  virtual void replaces(const std::vector<Tensor>& results, const std::vector<Tensor>& parts) {
+    (void)results, (void)parts;
+  }
   /// A kernel runs for none of the observed operations. Must not throw.
   virtual void unobserved_kernel(const char* kernel) noexcept = 0;
 };
 
 namespace detail {
-inline constinit std::atomic<int> observers{0};
-bool observed_here();
 void begin_observed(const char* name, std::vector<ObservedValue> arguments);
 void end_observed(const std::vector<Tensor>& results);
+bool observer_prefers_parts(const char* name);
+void tell_replaced(const std::vector<Tensor>& results, const std::vector<Tensor>& parts);
 
 /// While it lives, the operations of this thread are parts of one that is observed.
 class InsideObserved {
@@ -94,20 +102,26 @@ ObservedValue observed_value(const T& value) {
   }
 }
 
-inline std::vector<Tensor> observed_results(const Tensor& t) { return {t}; }
-inline std::vector<Tensor> observed_results(const std::vector<Tensor>& list) { return list; }
-template <class... Tensors>
-std::vector<Tensor> observed_results(const std::tuple<Tensors...>& tuple) {
-  return std::apply([](const auto&... t) { return std::vector<Tensor>{t...}; }, tuple);
+/// The tensors of an operation's result.
+template <class Result>
+void collect_results(const Result& result, std::vector<Tensor>& tensors) {
+  if constexpr (std::is_same_v<Result, Tensor>)
+    tensors.push_back(result);
+  else if constexpr (std::is_same_v<Result, std::vector<Tensor>>)
+    tensors.insert(tensors.end(), result.begin(), result.end());
+  else if constexpr (requires { std::tuple_size<Result>::value; })
+    std::apply([&](const auto&... part) { (collect_results(part, tensors), ...); }, result);
 }
-inline std::vector<Tensor> observed_results(const Scalar&) { return {}; }
+template <class Result>
+std::vector<Tensor> results_of(const Result& result) {
+  std::vector<Tensor> tensors;
+  collect_results(result, tensors);
+  return tensors;
+}
 }  // namespace detail
 
 /// Whether an observer of this thread wants the operation that asks.
-inline bool is_observed() {
-  return __builtin_expect(detail::observers.load(std::memory_order_relaxed) != 0, 0) &&
-         detail::observed_here();
-}
+inline bool is_observed() { return Interceptors::has(Interceptors::kObserver); }
 
 /// op(arguments...), told to this thread's observer: Note [Observed operations].
 template <class F, class... Args>
@@ -118,37 +132,8 @@ template <class F, class... Args>
     const detail::InsideObserved inside;
     return op(arguments...);
   }();
-  detail::end_observed(detail::observed_results(result));
+  detail::end_observed(detail::results_of(result));
   return result;
-}
-
-namespace detail {
-/// How operations take an argument.
-template <class T>
-using PassedAs =
-    std::conditional_t<std::is_same_v<T, Tensor> || std::is_same_v<T, Scalar> ||
-                           std::is_same_v<T, OptionalScalar> || std::is_same_v<T, TensorOptions> ||
-                           std::is_same_v<T, std::optional<Tensor>>,
-                       const T&, T>;
-}  // namespace detail
-
-/// The same for the overload of `op` that takes `arguments` as they are and returns R.
-template <class R = Tensor, class... Args>
-[[gnu::cold]] R observe_overloaded(const char* name,
-                                   std::type_identity_t<R> (*op)(detail::PassedAs<Args>...),
-                                   const Args&... arguments) {
-  return observe(name, op, arguments...);
-}
-
-/// The same for a method of `self`.
-template <class R = Tensor, class... Args>
-[[gnu::cold]] R observe_method(const char* name,
-                               std::type_identity_t<R> (Tensor::*op)(detail::PassedAs<Args>...)
-                                   const,
-                               const Tensor& self, const Args&... arguments) {
-  return observe(
-      name, [op](const Tensor& t, const Args&... a) -> decltype(auto) { return (t.*op)(a...); },
-      self, arguments...);
 }
 
 }  // namespace taeda::inline v0_2

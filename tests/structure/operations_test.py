@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tools/ops"))
 import declarations  # noqa: E402
 import emit_compat  # noqa: E402
 import emit_docs  # noqa: E402
+import emit_doors  # noqa: E402
 import emit_functions  # noqa: E402
 import emit_methods  # noqa: E402
 import emit_stubs  # noqa: E402
@@ -97,7 +98,7 @@ class Mistakes(unittest.TestCase):
         self.expect("tag 'out' takes no value, got 'x'", "/// D.\n/// [out: x]" + f)
         self.expect("tag 'also' takes values", "/// D.\n/// [also]" + f)
         self.expect("tag 'in-place' takes at most one value", "/// D.\n/// [in-place: A B]" + f)
-        self.expect("takes accelerators, float32, host, lower, promote, got 'gpu'", "/// D.\n/// [autocast: lower gpu]" + f)
+        self.expect("takes accelerators, float32, host, inside, lower, promote, got 'gpu'", "/// D.\n/// [autocast: lower gpu]" + f)
         self.expect("the policy comes first", "/// D.\n/// [autocast: host lower]" + f)
         self.expect("tag 'out' appears twice", "/// D.\n/// [out, out]" + f)
         self.expect("it has no argument 'alpha'", "/// D.\n/// [keyword: alpha]" + f)
@@ -140,16 +141,36 @@ class Making(unittest.TestCase):
                      "Tensor lower(int64_t n = 1) const { return floor(n); }",
                      "Tensor& lower_(int64_t n = 1) const { return floor_(n); }"]:
             self.assertIn("\n" + line + "\n", text)
-        self.assertIn("return taeda::floor(*this, n);", emit_methods.methods_cpp(families))
-        self.assertIn('pointwise_in_place(Floor{}, "floor_"', emit_methods.methods_cpp(families))
+        self.assertIn("return taeda::floor(*this, n);", emit_doors.doors_cpp(families))
+        self.assertIn('pointwise_in_place(Floor{}, "floor_"', emit_doors.doors_cpp(families))
         self.assertIn("Tensor& floor_out(Tensor& out, const Tensor& self, int64_t n = 1);",
                       emit_functions.out_h(families))
         self.assertIn("inline Tensor lower(const Tensor& self, int64_t n = 1) {", emit_functions.names_h(families))
 
-    def test_own_bodies_are_only_declared(self):
-        families = read("/// D.\n/// [method: own, in-place: own]\nTensor f(const Tensor& self);")
-        self.assertIn("Tensor& f_() const;", emit_methods.operations_inc(families))
-        self.assertNotIn("Tensor::f", emit_methods.methods_cpp(families))
+    def test_doors_stand_before_bodies_and_know_the_tags(self):
+        families = read("/// D.\n/// [in-place: own, autocast: lower host]\nTensor f(const Tensor& self, int64_t n = 1);\n"
+                        "/// D.\n/// [not method, composition]\nTensor g(const Tensor& x);\n"
+                        "namespace linalg {\n/// D.\n/// [not method, autocast: lower inside]\nTensor h(const Tensor& x);\n}\n")
+        text = emit_doors.doors_cpp(families)
+        self.assertIn('Tensor f(const Tensor& self, int64_t n) {\n  static constexpr OperationTraits traits{.name = "f", '
+                      '.cast = policy::Cast::lower, .devices = policy::host};\n  if (Interceptors::any()) return '
+                      'Door<Tensor(const Tensor&, int64_t)>::pass(traits, do_f, self, n);\n  return do_f(self, n);\n}', text)
+        for line in ['Tensor& Tensor::f_(int64_t n) const {', 'traits{.name = "f_"};', "pass(traits, do_f_, *this, n);",
+                     "pass_by_parts(traits, do_g, compose_g, x)", 'traits{.name = "linalg_h"};']:
+            self.assertIn(line, text)
+        bodies = emit_doors.bodies_h(families[0])
+        for line in ["Tensor do_f(const Tensor& self, int64_t n);", "Tensor& do_f_(const Tensor& self, int64_t n);",
+                     "Tensor compose_g(const Tensor& x);", "Tensor do_h(const Tensor& x);"]:
+            self.assertIn("\n" + line + "\n", bodies)
+
+    def test_composites_have_no_door_but_for_autocast(self):
+        families = read("/// D.\n/// [not method, composite]\nTensor f(const Tensor& x);\n"
+                        "/// D.\n/// [not method, composite, autocast: float32]\nTensor g(const Tensor& x);\n"
+                        "/// D.\ninline Tensor h(const Tensor& x) { return f(x); }\n")
+        text = emit_doors.doors_cpp(families)
+        self.assertNotIn("f(const Tensor& x) {", text)
+        self.assertNotIn("Tensor h(const Tensor& x) {", text)
+        self.assertIn('traits{.name = "g", .observed = false, .cast = policy::Cast::float32};', text)
 
     def test_several_results(self):
         families = read("/// D.\n/// [out, returns: values indices]\n"
@@ -174,7 +195,7 @@ class Making(unittest.TestCase):
         text = emit_functions.out_cpp(families)
         self.assertIn('to_out({"relu", detail::OutRule::Dtype::Same, detail::OutRule::Memory::Whole}, out,', text)
         self.assertIn('to_out({"mean", dtype ? detail::OutRule::Dtype::Same : detail::OutRule::Dtype::Castable,', text)
-        self.assertIn("check_no_overlap(*this, {&index});", emit_methods.methods_cpp(families))
+        self.assertIn("check_no_overlap(self, {&index});", emit_doors.doors_cpp(families))
         self.assertIn("sum", out_rules.unknown(families))
         self.assertNotIn("relu", out_rules.unknown(families))
 
@@ -226,6 +247,14 @@ class ThisTree(unittest.TestCase):
         families = generate.read_declarations(ROOT)
         self.assertGreater(sum(len(f.operations) for f in families), 500)
         self.assertIn("tensor_methods", [f.name for f in families])
+
+    def test_bodies_know_nothing_of_interceptors(self):
+        found = [f"{path.name}: {word}" for path in sorted((ROOT / "taeda/ops").rglob("*.cpp")) if path.name != "autocast.cpp"
+                 for word in ["is_observed(", "observe(", "AutocastMode::is_active("] if word in path.read_text(encoding="utf-8")]
+        self.assertEqual(found, [])
+
+    def test_methods_of_the_class_have_doors_by_their_line(self):
+        self.assertLessEqual({"to", "copy_", "item"}, {o.name for o in generate.read_class(ROOT).operations})
 
     def test_stubs_are_valid_python(self):
         text = emit_stubs.stubs(generate.read_declarations(ROOT))

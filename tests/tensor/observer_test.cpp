@@ -6,14 +6,16 @@
 #include <thread>
 
 #include "taeda/device/memory_stats.h"
+#include "taeda/kernels/pointwise/transcendental.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/index/index.h"
+#include "taeda/ops/linalg/linalg.h"
 #include "taeda/ops/nn/norm.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/ops/shape/shape.h"
-#include "taeda/ops/spectral/fft.h"
 #include "tests/error_of.h"
 
 namespace taeda {
@@ -88,8 +90,41 @@ TEST(Observer, SeesFormsInPlaceOnWhatTheyWereCalled) {
 TEST(Observer, IsToldOfKernelsThatNoObservedOperationRuns) {
   const Tensor x = ones({4});
   const Notes notes;
-  fft::fft(x);
-  EXPECT_THAT(notes.kernels, testing::Not(IsEmpty()));
+  pointwise(Exp{}, x);
+  EXPECT_THAT(notes.kernels, ElementsAre("exp"));
+}
+
+TEST(Observer, ChangesNothingOfWhatIsComputed) {
+  const Tensor x = linspace(-0.9, 0.9, 7), wanted = x.erfinv();
+  class Parts : public Notes {
+   public:
+    bool prefers_parts(const char* name) override {
+      asked = name;
+      return true;
+    }
+    void replaces(const std::vector<Tensor>& results, const std::vector<Tensor>& parts) override {
+      EXPECT_TRUE(results.at(0).allclose(parts.at(0)));
+      replaced = results.at(0);
+    }
+    std::string asked;
+    Tensor replaced;
+  };
+  Parts notes;
+  const Tensor by_parts = x.erfinv();
+  EXPECT_TRUE(by_parts.equal(wanted));
+  EXPECT_EQ(notes.asked, "erfinv");
+  EXPECT_TRUE(notes.replaced.is_same(by_parts));
+  EXPECT_THAT(notes.calls, testing::Contains("log"));
+}
+
+TEST(Observer, IsToldOfTheWholeUnlessItPrefersParts) {
+  const Tensor x = zeros({3});
+  const Notes notes;
+  x.erfinv();
+  x.erfc();
+  linalg::det(ones({2, 2}));
+  EXPECT_THAT(notes.calls, ElementsAre("erfinv", "erfc", "ones", "linalg_det"));
+  EXPECT_THAT(notes.kernels, IsEmpty());
 }
 
 TEST(Observer, MayCallOperationsItself) {

@@ -80,6 +80,11 @@ class Operation:
         return self.only_method or "method" in self.tags
 
     @property
+    def autocast(self):
+        """Its policy, and the devices if it is not for all of them."""
+        return [word for word in self.tags.get("autocast", []) if word != "inside"]
+
+    @property
     def outputs(self):
         """How many tensors it returns; 0 if it returns something else."""
         if self.returns in ("Tensor", "Tensor&"):
@@ -103,21 +108,22 @@ class Family:
 # What each tag takes: nothing, one word, some words, or a word if it likes.
 NOTHING, WORD, WORDS, MAYBE = range(4)
 TAGS = {
-    "method": MAYBE,       # a method, too; `own` if its body is written in a source
+    "method": NOTHING,     # a method, too
     "in-place": MAYBE,     # the method name_; a formula of kernels/pointwise, or `own`
     "out": NOTHING,        # the function name_out
     "sequence": NOTHING,   # numbers one after the other, which `out` takes in its own shape if it has as many elements
     "also": WORDS,         # second names
-    "autocast": WORDS,     # lower, float32 or promote; on host or accelerators alone
+    "autocast": WORDS,     # lower, float32 or promote; on host or accelerators alone; `inside`: its body casts
     "view": MAYBE,         # the result is a view; `maybe` if it can be a copy
     "dtypes": WORDS,       # the dtypes it takes, where not all
     "keyword": WORDS,      # arguments that Python takes by keyword alone
+    "composite": NOTHING,  # made of other operations, which are seen in its place
+    "composition": NOTHING,  # a source of ops/ defines the same of other operations, too, for those who know these alone
     "returns": WORDS,      # names of several results
 }
 CHOICES = {
-    "method": {"own"},
     "view": {"maybe"},
-    "autocast": {"lower", "float32", "promote", "host", "accelerators"},
+    "autocast": {"lower", "float32", "promote", "inside", "host", "accelerators"},
     "dtypes": {"floating", "complex", "integral", "bool"},
 }
 
@@ -311,9 +317,10 @@ class Reader:
         if (self.namespaces and re.search("detail$|^testing$", self.namespaces[-1])) or re.search(r"\bauto\b", text.split("{")[0]):
             return
         returns, name, arguments, const, end = match.groups()
+        has_body = text.rstrip().endswith("}")
         if end == "{" or "{" in arguments:  # the arguments end before the body
             name, returns, arguments = self.cut_body(text, match)
-        self.add(first, returns.strip(), name, arguments)
+        self.add(first, returns.strip(), name, arguments, has_body)
 
     def cut_body(self, text, match):
         begin = text.index("(", match.start(2))
@@ -325,13 +332,13 @@ class Reader:
                 return match.group(2), match.group(1), text[begin + 1:i]
         raise self.error("brackets do not match")
 
-    def add(self, line, returns, name, arguments):
+    def add(self, line, returns, name, arguments, has_body):
         space = "::".join(self.namespaces[1:]) if not self.in_class else ""
         operation = Operation(
             name=name, returns=ALIASES.get(returns, returns), family=self.family, path=self.path,
             arguments=[parse_argument(a, self.path, line + 1) for a in split_list(arguments)],
             line=line + 1, doc=self.doc, namespace=space, tags=merge(self.defaults, self.tags),
-            only_method=self.in_class)
+            only_method=self.in_class, has_body=has_body)
         if not operation.doc:
             raise self.error(f"{name} has no documentation", line)
         check(operation, self.tags)
@@ -368,6 +375,17 @@ def check(operation, own):
     cast = operation.tags.get("autocast", [])
     if cast and cast[0] not in ("lower", "float32", "promote"):
         refuse("autocast", "the policy comes first: lower, float32 or promote")
+
+
+def class_doors(path, text):
+    """The methods that class Tensor itself declares and that have a door, from the declarations of their bodies."""
+    found = []
+    for match in re.finditer(r"^([\w&]+) do_(\w+)\(const Tensor& self(?:, )?(.*?)\);", text, re.DOTALL | re.MULTILINE):
+        returns, name, arguments = match.groups()
+        line = text[:match.start()].count("\n") + 1
+        found.append(Operation(name=name, returns=returns, arguments=[parse_argument(a, path, line) for a in split_list(arguments)],
+                               family="tensor", path=path, line=line, only_method=True))
+    return found
 
 
 def read_file(path, text):

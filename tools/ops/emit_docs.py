@@ -23,8 +23,8 @@ def forms(operation):
         words.append(f"`{o.name}_out`")
     if "view" in tags:
         words.append("a view, or a copy where there is none" if tags["view"] else "a view")
-    if "autocast" in tags:
-        cast, *where = tags["autocast"]
+    if operation.autocast:
+        cast, *where = operation.autocast
         cast = {"lower": "lower precision", "float32": "float32", "promote": "the widest dtype"}[cast]
         words.append(f"under autocast {cast}" + (f" ({where[0]})" if where else ""))
     if "dtypes" in tags:

@@ -1,4 +1,4 @@
-"""The functions that come from others: second names, forms with `out`, and the policies of autocast."""
+"""The functions that come from others: second names and forms with `out`."""
 
 import out_rules
 from declarations import Argument
@@ -207,17 +207,3 @@ def out_cpp(families):
             out.append(f"{out_head(o, defaults=False)} {written_out('detail::', o, out_call(o))} }}")
         out += ["", f"}}  // namespace {space}", ""] if space else []
     return "\n".join(out + ["}  // namespace taeda", ""])
-
-
-def autocast_h(families):
-    """taeda/generated/ops/autocast_policies.h: the policy of every operation that declares one."""
-    rows = {}
-    for f in families:
-        for o in f.operations:
-            if "autocast" in o.tags:
-                cast, *where = o.tags["autocast"]
-                rows[o.name] = (cast, where[0] if where else "everywhere")
-    out = [NOTICE, "// What operations do under autocast; for ops/autocast.h, which includes it.", "#pragma once", "",
-           "namespace taeda::inline v0_2::policy {", "", "inline constexpr Declared kDeclared[] = {"]
-    out += [f'    {{"{name}", Cast::{cast}, {where}}},' for name, (cast, where) in sorted(rows.items())]
-    return "\n".join(out + ["};", "", "}  // namespace taeda::policy", ""])

@@ -102,56 +102,24 @@ def tensor_arguments(operation):
     return [a.name for a in operation.rest if a.is_tensor]
 
 
-def told(operation, name):
-    """The line that tells observers of a form in place: Note [Observed operations] in tensor/observer.h."""
-    arguments = "".join(f", {a.name}" for a in operation.rest)
-    return f"  if (is_observed()) return observe_method<Tensor&>(\"{name}\", &Tensor::{name}, *this{arguments});\n"
-
-
-def definition(operation, name, kind):
-    """The body of a method, or "" where a source of ops/ has it."""
-    o = operation
-    if kind == "plain":
-        if o.tags.get("method") == ["own"]:
-            return ""
-        return declaration(f"{o.returns} Tensor::{name}", o.rest, f" const {{ return {call(o)}; }}", defaults=False, width=WIDE)
-    how = o.tags["in-place"]
+def in_place_body(operation, name):
+    """What a form in place does, by its tag; None where a source of ops/ defines it."""
+    o, how = operation, operation.tags["in-place"]
     if how == ["own"]:
-        return ""
-    head = declaration(f"Tensor& Tensor::{name}", o.rest, " const {", defaults=False, width=WIDE)
-    compute = f"[&](const Tensor& self) {{ return {call(o, 'self')}; }}"
+        return None
+    compute = f"[&](const Tensor& before) {{ return {call(o, 'before')}; }}"
     if how:
-        inputs = ", ".join(["*this"] + [a.name for a in o.rest])
-        return (f"{head}\n{told(o, name)}"
-                f"  return detail::pointwise_in_place({how[0]}{{}}, \"{name}\", \"{how[0]}Backward0\", *this, {{{inputs}}}, "
-                f"{compute});\n}}")
+        inputs = ", ".join(["self"] + [a.name for a in o.rest])
+        return (f"  return detail::pointwise_in_place({how[0]}{{}}, \"{name}\", \"{how[0]}Backward0\", self, {{{inputs}}}, "
+                f"{compute});")
     apart = "".join(f", &{name}" for name in tensor_arguments(o))
-    checked = (f"  check_no_internal_overlap(*this);\n  check_no_overlap(*this, {{{apart[2:]}}});\n"
+    checked = (f"  check_no_internal_overlap(self);\n  check_no_overlap(self, {{{apart[2:]}}});\n"
                if o.public_name in out_rules.CHANGED_APART else "")
-    recorded = ", ".join(["*this"] + tensor_arguments(o))
-    return (f"{head}\n{told(o, name)}{checked}"
-            f"  return detail::assign(\"{name}\", *this, wants_grad({recorded}), {compute});\n}}")
+    recorded = ", ".join(["self"] + tensor_arguments(o))
+    return f"{checked}  return detail::assign(\"{name}\", self, wants_grad({recorded}), {compute});"
 
 
-def methods_cpp(families):
-    """The definitions of these families' methods."""
-    bodies, headers = [], []
-    for family in families:
-        found = [body for o in family.operations for name, kind in methods_of(o)
-                 if (body := definition(o, name, kind))]
-        if found:
-            headers.append(family.include)
-            bodies += [f"// ---- {family.include} ----", ""] + found + [""]
-    includes = ["taeda/tensor/iter.h", "taeda/ops/assign.h", "taeda/ops/elementwise/formulas.h", "taeda/tensor/observer.h"] + headers
-    return "\n".join([NOTICE] + [f'#include "{h}"' for h in sorted(includes)] +
-                     ["", "namespace taeda::inline v0_2 {", ""] + bodies + ["}  // namespace taeda", ""])
-
-
-def groups(families, count):
-    """The families in `count` groups of about as many methods each."""
-    sizes = [(sum(len(methods_of(o)) for o in f.operations), f) for f in families]
-    total, out, filled = sum(size for size, _ in sizes), [[] for _ in range(count)], 0
-    for size, family in sizes:
-        out[min(count - 1, filled * count // max(total, 1))].append(family)
-        filled += size
-    return out
+def method(operation, name):
+    """The method that calls the function of the same name."""
+    o = operation
+    return declaration(f"{o.returns} Tensor::{name}", o.rest, f" const {{ return {call(o)}; }}", defaults=False, width=WIDE)

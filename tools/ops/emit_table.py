@@ -16,7 +16,7 @@ def fields(operation):
         ("f", not o.only_method), ("m", o.is_method), ("i", "in-place" in tags), ("o", "out" in tags)] if on)
     view = "" if "view" not in tags else "maybe" if tags["view"] else "always"
     words = [o.name, o.namespace, o.family, o.returns, flags, view]
-    words += [" ".join(tags.get(t, [])) for t in ("autocast", "dtypes", "also", "returns")]
+    words += [" ".join(o.autocast)] + [" ".join(tags.get(t, [])) for t in ("dtypes", "also", "returns")]
     # A method's tensor counts from the end of its function's arguments, 0 where it is not among them.
     words += [str(o.receiver + 1) if not o.only_method and o.receiver is not None else "0"]
     return words + [" ".join(o.doc.split())]

@@ -11,6 +11,7 @@ import sys
 import declarations
 import emit_compat
 import emit_docs
+import emit_doors
 import emit_forms
 import emit_functions
 import emit_methods
@@ -19,7 +20,7 @@ import emit_stubs
 import emit_table
 import out_rules
 
-METHOD_SOURCES = 3
+DOOR_SOURCES = 6
 
 
 def read_declarations(root):
@@ -38,23 +39,32 @@ def read_compat(root):
         [(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in paths])
 
 
-def outputs(families, compat=()):
-    """{path: text} of everything that is made."""
+def read_class(root):
+    """What class Tensor declares itself and has a door, as a family of its own."""
+    path = "taeda/tensor/tensor_bodies.h"
+    operations = declarations.class_doors(path, (pathlib.Path(root) / path).read_text(encoding="utf-8"))
+    return declarations.Family("tensor", path, "", "", operations)
+
+
+def outputs(families, compat=(), core=None):
+    """{path: text} of everything that is made; `core` are the methods of class Tensor that have doors and no more."""
     files = {
         "taeda/generated/tensor/operations.inc": emit_methods.operations_inc(families),
         "taeda/generated/ops/names.h": emit_functions.names_h(families),
         "taeda/generated/ops/out.h": emit_functions.out_h(families),
         "taeda/generated/ops/out_forms.h": emit_functions.out_forms_h(families),
         "taeda/generated/compat/out_forms.h": emit_compat.out_forms_h(families, compat),
-        "taeda/generated/ops/autocast_policies.h": emit_functions.autocast_h(families),
         "src/out.cpp": emit_functions.out_cpp(families),
         "src/operations_table.cpp": emit_table.table_cpp(families),
         "src/forms_table.inc": emit_forms.forms_inc(families),
         "operations.md": emit_docs.page(families),
         "operations.pyi": emit_stubs.stubs(families),
     }
-    for i, group in enumerate(emit_methods.groups(families, METHOD_SOURCES)):
-        files[f"src/methods_{i}.cpp"] = emit_methods.methods_cpp(group)
+    doored = families + ([core] if core else [])
+    for i, group in enumerate(emit_doors.groups(doored, DOOR_SOURCES)):
+        files[f"src/doors_{i}.cpp"] = emit_doors.doors_cpp(group)
+    for family in families:
+        files[f"bodies/{family.name}.h"] = emit_doors.bodies_h(family)
     files.update(emit_python.sources(families))
     return files
 
@@ -75,7 +85,7 @@ def main(arguments):
         families = read_declarations(arguments[0])
         if unknown := out_rules.unknown(families):
             raise declarations.DeclarationError("tools/ops/out_rules.py", 1, f"there is no operation {', '.join(unknown)}")
-        write(arguments[1], outputs(families, read_compat(arguments[0])))
+        write(arguments[1], outputs(families, read_compat(arguments[0]), read_class(arguments[0])))
     except declarations.DeclarationError as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,5 +1,7 @@
 #include "taeda/ops/create/copy.h"
 
+#include "bodies/copy.h"
+#include "bodies/tensor_methods.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/warning.h"
 #include "taeda/device/accelerator.h"
@@ -15,8 +17,8 @@
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/sparse/sparse_common.h"
 #include "taeda/tensor/no_data.h"
-#include "taeda/tensor/observer.h"
 #include "taeda/tensor/overlap.h"
+#include "taeda/tensor/tensor_bodies.h"
 
 namespace taeda::inline v0_2 {
 
@@ -117,16 +119,14 @@ Tensor in_format(const Tensor& t, std::optional<MemoryFormat> format) {
 
 }  // namespace
 
-Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
-  if (is_observed())
-    return observe_method("to", &Tensor::to, *this, device, dtype, non_blocking, copy);
+Tensor do_to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy) {
   const Device target = resolve(device);
-  if (!copy && target == this->device() && dtype == this->dtype()) return *this;
-  if (!is_strided()) return detail::sparse_to(*this, target, dtype, non_blocking);
-  Tensor out = copied(*this, target, dtype, strides_like(layout()), non_blocking);
-  if (wants_grad(*this))
-    record("ToCopyBackward0", out, {*this},
-           [from = this->device()](const Tensor& g) { return g.to(from, g.dtype()); });
+  if (!copy && target == self.device() && dtype == self.dtype()) return self;
+  if (!self.is_strided()) return detail::sparse_to(self, target, dtype, non_blocking);
+  Tensor out = copied(self, target, dtype, strides_like(self.layout()), non_blocking);
+  if (wants_grad(self))
+    record("ToCopyBackward0", out, {self},
+           [from = self.device()](const Tensor& g) { return g.to(from, g.dtype()); });
   return out;
 }
 
@@ -163,15 +163,13 @@ Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy,
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }
 Tensor Tensor::cuda(int index) const { return to(Device(kCUDA, index)); }
 
-Tensor Tensor::contiguous(MemoryFormat format) const {
-  if (is_observed()) return observe_method("contiguous", &Tensor::contiguous, *this, format);
-  if (format == MemoryFormat::Preserve || is_contiguous(format)) return *this;
-  if (!is_strided()) storage()->throw_without_memory();
-  return clone(format);
+Tensor do_contiguous(const Tensor& self, MemoryFormat format) {
+  if (format == MemoryFormat::Preserve || self.is_contiguous(format)) return self;
+  if (!self.is_strided()) self.storage()->throw_without_memory();
+  return self.clone(format);
 }
 
-Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
-  if (is_observed()) return observe("clone", clone, self, memory_format);
+Tensor do_clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   if (!self.is_strided()) return detail::sparse_clone(self);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   const DimVector strides = format == MemoryFormat::Preserve ? strides_like(self.layout())
@@ -191,23 +189,21 @@ Tensor Tensor::pin_memory() const {
   return out;
 }
 
-Tensor& Tensor::copy_(const Tensor& source, bool non_blocking) const {
-  if (is_observed())
-    return observe_method<Tensor&>("copy_", &Tensor::copy_, *this, source, non_blocking);
-  if (!is_strided() || !source.is_strided()) return detail::sparse_copy_(*this, source);
-  InplaceChange change("copy_", *this, {*this, source});
+Tensor& do_copy_(const Tensor& self, const Tensor& source, bool non_blocking) {
+  if (!self.is_strided() || !source.is_strided()) return detail::sparse_copy_(self, source);
+  InplaceChange change("copy_", self, {self, source});
   const Tensor expanded = [&] {
     NoGradGuard guard;
-    return source.sizes() == sizes() ? source : source.expand(sizes());
+    return source.sizes() == self.sizes() ? source : source.expand(self.sizes());
   }();
-  copy_values(*this, expanded, non_blocking);
+  copy_values(self, expanded, non_blocking);
   change.finish("CopyBackwards", [&] {
     return [from = source.device()](const Tensor& g, Needs needs) {
       return TensorVec{needs[0] ? g.new_zeros(g.sizes()) : Tensor(),
                        needs[1] ? g.to(from) : Tensor()};
     };
   });
-  return const_cast<Tensor&>(*this);
+  return const_cast<Tensor&>(self);
 }
 
 void Tensor::record_stream(int64_t stream) const {
@@ -220,35 +216,33 @@ void Tensor::record_stream(int64_t stream) const {
   if (device().is_accelerator()) allocator::record_stream(device(), storage()->address(), stream);
 }
 
-Scalar Tensor::item() const {
-  if (is_observed()) return observe_method<Scalar>("item", &Tensor::item, *this);
-  TAEDA_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+Scalar do_item(const Tensor& self) {
+  TAEDA_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
+              " elements cannot be converted to Scalar");
   detail::check_not_recording("item");
-  if (is_meta())
+  if (self.is_meta())
     detail::throw_no_data({"item", "is_nonzero"}, "Tensor.item() cannot be called on meta tensors");
-  const Tensor host = is_cpu() ? *this : detach().cpu();
-  if (dtype() == kBool) return Scalar(*static_cast<const uint8_t*>(host.data_ptr()) != 0);
-  if (is_stored(dtype())) return detail::computable(host).item();
+  const Tensor host = self.is_cpu() ? self : self.detach().cpu();
+  if (self.dtype() == kBool) return Scalar(*static_cast<const uint8_t*>(host.data_ptr()) != 0);
+  if (is_stored(self.dtype())) return detail::computable(host).item();
   Scalar out;
-  dispatch(AllTypes{}, "item", dtype(),
+  dispatch(AllTypes{}, "item", self.dtype(),
            [&]<class T>() { out = Scalar(*static_cast<const T*>(host.data_ptr())); });
   return out;
 }
 
-Tensor& Tensor::fill_(const Scalar& value) const {
-  if (is_observed()) return observe_method<Tensor&>("fill_", &Tensor::fill_, *this, value);
-  InplaceChange change("fill_", *this, {*this});
-  if (numel() > 0) detail::fill_elements(*this, value);
+Tensor& do_fill_(const Tensor& self, const Scalar& value) {
+  InplaceChange change("fill_", self, {self});
+  if (self.numel() > 0) detail::fill_elements(self, value);
   change.finish("FillBackward0",
                 [] { return [](const Tensor& g) { return g.new_zeros(g.sizes()); }; });
-  return const_cast<Tensor&>(*this);
+  return const_cast<Tensor&>(self);
 }
 
-Tensor& Tensor::fill_(const Tensor& value) const {
-  if (is_observed()) return observe_method<Tensor&>("fill_", &Tensor::fill_, *this, value);
+Tensor& do_fill_(const Tensor& self, const Tensor& value) {
   TAEDA_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
               value.dim(), " dimensions.");
-  return copy_(value);
+  return self.copy_(value);
 }
 
 Tensor& Tensor::zero_() const { return is_strided() ? fill_(0) : detail::sparse_zero_(*this); }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "bodies/create.h"
+#include "bodies/tensor_methods.h"
 #include "taeda/autograd/record.h"
 #include "taeda/autograd/runs_once.h"
 #include "taeda/base/checked_int.h"
@@ -10,7 +12,6 @@
 #include "taeda/device/transfer.h"
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create_common.h"
 #include "taeda/ops/create/stored.h"
 #include "taeda/ops/elementwise/pointwise.h"
@@ -20,7 +21,6 @@
 #include "taeda/ops/sparse/sparse_common.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/layout.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -82,28 +82,24 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
   return finish(wrap(memory.storage(), layout, o.dtype()), o);
 }
 
-Tensor zeros(IntArrayRef sizes, const TensorOptions& o) {
-  if (is_observed()) return observe("zeros", zeros, sizes, o);
+Tensor do_zeros(IntArrayRef sizes, const TensorOptions& o) {
   Tensor out = empty(sizes, o.requires_grad(false));
   fill_storage_with_zeros(out);
   return finish(std::move(out), o);
 }
 
-Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
-  if (is_observed()) return observe("full", full, sizes, value, o);
+Tensor do_full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) {
   TAEDA_CHECK(!o.has_layout(), "full(...) is not implemented for sparse layout");
   Tensor out = empty(sizes, o.dtype(o.dtype_or(dtype_of_number(value))).requires_grad(false));
   fill_new(out, value);
   return finish(std::move(out), o);
 }
 
-Tensor ones(IntArrayRef sizes, const TensorOptions& o) {
-  if (is_observed()) return observe("ones", ones, sizes, o);
+Tensor do_ones(IntArrayRef sizes, const TensorOptions& o) {
   return full(sizes, 1, o.dtype(o.dtype()));
 }
 
-Tensor scalar_tensor(const Scalar& value, const TensorOptions& o) {
-  if (is_observed()) return observe("scalar_tensor", scalar_tensor, value, o);
+Tensor do_scalar_tensor(const Scalar& value, const TensorOptions& o) {
   return full({}, value, o.dtype(o.dtype()));
 }
 
@@ -118,23 +114,22 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options,
   return finish(make_tensor(layout, o.dtype(), device_of(o)), o);
 }
 
-Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o,
-                 std::optional<MemoryFormat> format) {
-  if (is_observed()) return observe("full_like", full_like, self, value, o, format);
+Tensor do_full_like(const Tensor& self, const Scalar& value, const TensorOptions& o,
+                    std::optional<MemoryFormat> format) {
   Tensor out = empty_like(self, o.requires_grad(false), format);
   fill_new(out, value);
   return finish(std::move(out), o);
 }
 
-Tensor zeros_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
-  if (is_observed()) return observe("zeros_like", zeros_like, self, o, format);
+Tensor do_zeros_like(const Tensor& self, const TensorOptions& o,
+                     std::optional<MemoryFormat> format) {
   Tensor out = empty_like(self, o.requires_grad(false), format);
   fill_storage_with_zeros(out);
   return finish(std::move(out), o);
 }
 
-Tensor ones_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
-  if (is_observed()) return observe("ones_like", ones_like, self, o, format);
+Tensor do_ones_like(const Tensor& self, const TensorOptions& o,
+                    std::optional<MemoryFormat> format) {
   return full_like(self, 1, o, format);
 }
 
@@ -145,25 +140,19 @@ Tensor Tensor::new_empty_strided(IntArrayRef sizes, IntArrayRef strides,
                                  const TensorOptions& o) const {
   return empty_strided(sizes, strides, like(*this, o));
 }
-Tensor Tensor::new_zeros(IntArrayRef sizes, const TensorOptions& o) const {
-  if (is_observed()) return observe_method("new_zeros", &Tensor::new_zeros, *this, sizes, o);
-  return zeros(sizes, like(*this, o));
+Tensor do_new_zeros(const Tensor& self, IntArrayRef sizes, const TensorOptions& o) {
+  return zeros(sizes, like(self, o));
 }
-Tensor Tensor::new_ones(IntArrayRef sizes, const TensorOptions& o) const {
-  if (is_observed()) return observe_method("new_ones", &Tensor::new_ones, *this, sizes, o);
-  return ones(sizes, like(*this, o));
+Tensor do_new_ones(const Tensor& self, IntArrayRef sizes, const TensorOptions& o) {
+  return ones(sizes, like(self, o));
 }
-Tensor Tensor::new_full(IntArrayRef sizes, const Scalar& value, const TensorOptions& o) const {
-  if (is_observed()) return observe_method("new_full", &Tensor::new_full, *this, sizes, value, o);
-  return full(sizes, value, like(*this, o));
+Tensor do_new_full(const Tensor& self, IntArrayRef sizes, const Scalar& value,
+                   const TensorOptions& o) {
+  return full(sizes, value, like(self, o));
 }
 
-Tensor arange(const Scalar& end, const TensorOptions& o) {
-  if (is_observed()) return observe_overloaded("arange", arange, end, o);
-  return arange(0, end, 1, o);
-}
-Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& o) {
-  if (is_observed()) return observe_overloaded("arange", arange, start, end, o);
+Tensor do_arange(const Scalar& end, const TensorOptions& o) { return arange(0, end, 1, o); }
+Tensor do_arange(const Scalar& start, const Scalar& end, const TensorOptions& o) {
   return arange(start, end, 1, o);
 }
 
@@ -195,8 +184,8 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) 
 
 }  // namespace
 
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& o) {
-  if (is_observed()) return observe_overloaded("arange", arange, start, end, step, o);
+Tensor do_arange(const Scalar& start, const Scalar& end, const Scalar& step,
+                 const TensorOptions& o) {
   const bool integral = start.is_integral(true) && end.is_integral(true) && step.is_integral(true);
   const ScalarType dtype = o.dtype_or(integral ? kLong : get_default_dtype());
   check_counts("arange", dtype);
@@ -229,8 +218,7 @@ Scalar imag_of(const Scalar& z) { return z.to<std::complex<double>>().imag(); }
 
 }  // namespace
 
-Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& o) {
-  if (is_observed()) return observe("linspace", linspace, start, end, steps, o);
+Tensor do_linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& o) {
   TAEDA_CHECK(steps >= 0, "number of steps must be non-negative");
   if (const ScalarType t = space_dtype("linspace", start, end, o); is_complex(t)) {
     const TensorOptions parts = o.dtype(to_real_type(t)).requires_grad(false);
@@ -254,13 +242,9 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
   return finish(out.to(t), o);
 }
 
-Tensor eye(int64_t n, const TensorOptions& o) {
-  if (is_observed()) return observe_overloaded("eye", eye, n, o);
-  return eye(n, n, o);
-}
+Tensor do_eye(int64_t n, const TensorOptions& o) { return eye(n, n, o); }
 
-Tensor eye(int64_t n, int64_t m, const TensorOptions& o) {
-  if (is_observed()) return observe_overloaded("eye", eye, n, m, o);
+Tensor do_eye(int64_t n, int64_t m, const TensorOptions& o) {
   TAEDA_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
   TAEDA_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
   Tensor out = zeros({n, m}, o.requires_grad(false));
@@ -356,7 +340,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
   return finish(wrap(std::move(storage), layout, o.dtype()), o);
 }
 
-Tensor make_complex(const Tensor& real, const Tensor& imag) {
+Tensor do_make_complex(const Tensor& real, const Tensor& imag) {
   TAEDA_CHECK(real.dtype() == imag.dtype() && (real.dtype() == kFloat || real.dtype() == kDouble),
               "Expected both inputs to be Half, Float or Double tensors but got ",
               to_string(real.dtype()), " and ", to_string(imag.dtype()));
@@ -376,8 +360,7 @@ Tensor make_complex(const Tensor& real, const Tensor& imag) {
   return out;
 }
 
-Tensor polar(const Tensor& abs, const Tensor& angle) {
-  if (AutocastMode::is_active()) return policy::declared<"polar">(polar, abs, angle);
+Tensor do_polar(const Tensor& abs, const Tensor& angle) {
   TAEDA_CHECK(is_floating_point(abs.dtype()) && is_floating_point(angle.dtype()),
               "Expected both inputs to be Half, Float or Double tensors but got ", abs.dtype(),
               " and ", angle.dtype());

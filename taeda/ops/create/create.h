@@ -9,10 +9,13 @@
 namespace taeda::inline v0_2 {
 
 /// Uninitialised memory.
+/// [composite]
 Tensor empty(IntArrayRef size, const TensorOptions& options = {},
              std::optional<MemoryFormat> memory_format = {});
 /// Uninitialised memory with the strides given, in elements.
+/// [composite]
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {});
+/// [not composite]
 Tensor zeros(IntArrayRef size, const TensorOptions& options = {});
 Tensor ones(IntArrayRef size, const TensorOptions& options = {});
 /// dtype follows `value` if the options have none: int64 for integers, bool, the default for
@@ -21,9 +24,11 @@ Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options 
 /// A 0-dim tensor; of the default dtype unless the options have one.
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
 
-// Sizes, strides, dtype and device of `self`, unless the options have others.
+/// Sizes, strides, dtype and device of `self`, unless the options have others.
+/// [composite]
 Tensor empty_like(const Tensor& self, const TensorOptions& options = {},
                   std::optional<MemoryFormat> memory_format = {});
+/// [not composite]
 Tensor zeros_like(const Tensor& self, const TensorOptions& options = {},
                   std::optional<MemoryFormat> memory_format = {});
 Tensor ones_like(const Tensor& self, const TensorOptions& options = {},
@@ -43,7 +48,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 const TensorOptions& options = {});
 /// base ** linspace(start, end, steps).
-/// [sequence]
+/// [sequence, composite]
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10,
                 const TensorOptions& options = {});
 /// Ones on the diagonal of an n x m (n x n) matrix.
@@ -51,6 +56,7 @@ Tensor eye(int64_t n, const TensorOptions& options = {});
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options = {});
 /// Rows and columns, as a [2, count] tensor, of the elements on or below (above) the diagonal
 /// `offset` of a row x col matrix. int64 unless the options have a dtype.
+/// [composite]
 Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0,
                     const TensorOptions& options = {});
 Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0,
@@ -59,10 +65,12 @@ Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0,
 /// The numbers given, in the shape of the nested lists: tensor({{1, 2}, {3, 4}}), tensor(3.5),
 /// tensor(std::vector<float>{...}). Without a dtype in the options, int becomes int64, floating
 /// point the default dtype. Throws Error for lists of unequal lengths.
+/// [composite]
 Tensor tensor(const TensorLiteral& values, const TensorOptions& options = {});
 
 /// A tensor over memory of somebody else, which must outlive it, or is given to `deleter` when the
 /// last tensor over it dies. `stride` are in elements. The options' device says where it lies.
+/// [composite]
 Tensor from_blob(void* data, IntArrayRef size, const TensorOptions& options = {});
 Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
                  const TensorOptions& options = {});

@@ -1,5 +1,5 @@
 // Sequences of numbers, powers in columns, and slopes of sampled functions.
-// [operations]
+// [operations, composite]
 #pragma once
 
 #include "taeda/tensor/tensor.h"

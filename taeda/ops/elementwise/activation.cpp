@@ -1,14 +1,13 @@
 #include "taeda/ops/elementwise/activation.h"
 
+#include "bodies/activation.h"
 #include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/assign.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/elementwise/unary.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -68,20 +67,18 @@ bool is_whole(const Tensor& self) { return is_integral(self.dtype()); }
 
 }  // namespace
 
-Tensor threshold_backward(const Tensor& grad, const Tensor& self, double threshold) {
+Tensor do_threshold_backward(const Tensor& grad, const Tensor& self, double threshold) {
   if (is_whole(self) && is_whole(grad)) return where(self.le(int64_t(threshold)), 0, grad);
   return gradient("ThresholdBackwardBackward0", ThresholdBackward(threshold), grad, self, flat);
 }
 
-Tensor relu(const Tensor& self) {
-  if (is_observed()) return observe("relu", relu, self);
+Tensor do_relu(const Tensor& self) {
   return detail::differentiable_in_output(
       "ReluBackward0", Relu{}, self,
       [](const Tensor& g, const Tensor& y) { return threshold_backward(g, y, 0); });
 }
 
-Tensor& relu_(const Tensor& self) {
-  if (is_observed()) return observe("relu_", relu_, self);
+Tensor& do_relu_(const Tensor& self) {
   if (!self.is_strided()) [[unlikely]]
     return detail::assign("relu_", self, wants_grad(self), relu);
   return detail::in_place_recorded(
@@ -93,23 +90,20 @@ Tensor& relu_(const Tensor& self) {
       });
 }
 
-Tensor threshold(const Tensor& self, RealArg threshold, RealArg value) {
-  if (is_observed()) return observe("threshold", taeda::threshold, self, threshold, value);
+Tensor do_threshold(const Tensor& self, RealArg threshold, RealArg value) {
   if (is_whole(self)) return where(self.le(int64_t(threshold)), int64_t(value), self);
   return activation(
       "threshold", "ThresholdBackward0", Threshold(threshold, value), self,
       [=](const Tensor& g, const Tensor& x) { return threshold_backward(g, x, threshold); });
 }
 
-Tensor& threshold_(const Tensor& self, RealArg limit, RealArg value) {
-  if (is_observed()) return observe("threshold_", threshold_, self, limit, value);
+Tensor& do_threshold_(const Tensor& self, RealArg limit, RealArg value) {
   if (is_whole(self)) return self.masked_fill_(self.le(int64_t(limit)), int64_t(value));
   return activation_("threshold_", Threshold(limit, value), self,
                      [=](const Tensor& t) { return threshold(t, limit, value); });
 }
 
-Tensor leaky_relu(const Tensor& self, RealArg negative_slope) {
-  if (is_observed()) return observe("leaky_relu", leaky_relu, self, negative_slope);
+Tensor do_leaky_relu(const Tensor& self, RealArg negative_slope) {
   return activation("leaky_relu", "LeakyReluBackward0", LeakyRelu(negative_slope), self,
                     [=](const Tensor& g, const Tensor& x) {
                       return gradient("LeakyReluBackwardBackward0",
@@ -117,8 +111,7 @@ Tensor leaky_relu(const Tensor& self, RealArg negative_slope) {
                     });
 }
 
-Tensor& leaky_relu_(const Tensor& self, RealArg slope) {
-  if (is_observed()) return observe("leaky_relu_", leaky_relu_, self, slope);
+Tensor& do_leaky_relu_(const Tensor& self, RealArg slope) {
   return activation_("leaky_relu_", LeakyRelu(slope), self,
                      [=](const Tensor& t) { return leaky_relu(t, slope); });
 }
@@ -155,9 +148,7 @@ Tensor prelu_weight_backward(const Tensor& grad, const Tensor& x, const Tensor& 
 
 }  // namespace
 
-Tensor prelu(const Tensor& self, const Tensor& weight) {
-  if (is_observed()) return observe("prelu", prelu, self, weight);
-  if (AutocastMode::is_active()) return policy::declared<"prelu">(prelu, self, weight);
+Tensor do_prelu(const Tensor& self, const Tensor& weight) {
   const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
   TAEDA_CHECK(
       weight.dim() <= 1,
@@ -198,8 +189,7 @@ int64_t whole_low(const Tensor& self, double low) {
 
 }  // namespace
 
-Tensor hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
-  if (is_observed()) return observe("hardtanh", hardtanh, self, min_val, max_val);
+Tensor do_hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
   check_hardtanh(self, min_val, max_val);
   if (is_whole(self))
     return pointwise_as("hardtanh", Clamp{}, self, whole_low(self, min_val), int64_t(max_val));
@@ -212,8 +202,7 @@ Tensor hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
   return y;
 }
 
-Tensor& hardtanh_(const Tensor& self, RealArg low, RealArg high) {
-  if (is_observed()) return observe("hardtanh_", hardtanh_, self, low, high);
+Tensor& do_hardtanh_(const Tensor& self, RealArg low, RealArg high) {
   check_hardtanh(self, low, high);
   if (is_whole(self)) return self.clamp_(whole_low(self, low), int64_t(high));
   return in_place(
@@ -221,30 +210,21 @@ Tensor& hardtanh_(const Tensor& self, RealArg low, RealArg high) {
       [&] { pointwise_into(Clamp{}, self, self, double{low}, double{high}); });
 }
 
-Tensor relu6(const Tensor& self) {
-  if (is_observed()) return observe("relu6", relu6, self);
-  return hardtanh(self, 0, 6);
-}
-Tensor& relu6_(const Tensor& self) {
-  if (is_observed()) return observe("relu6_", relu6_, self);
-  return hardtanh_(self, 0, 6);
-}
+Tensor do_relu6(const Tensor& self) { return hardtanh(self, 0, 6); }
+Tensor& do_relu6_(const Tensor& self) { return hardtanh_(self, 0, 6); }
 
-Tensor hardsigmoid(const Tensor& self) {
-  if (is_observed()) return observe("hardsigmoid", hardsigmoid, self);
+Tensor do_hardsigmoid(const Tensor& self) {
   return activation("hardsigmoid", "HardsigmoidBackward0", Hardsigmoid{}, self,
                     [](const Tensor& g, const Tensor& x) {
                       return gradient("HardsigmoidBackwardBackward0", InsideBackward(-3, 3),
                                       g.div(6), x, flat);
                     });
 }
-Tensor& hardsigmoid_(const Tensor& self) {
-  if (is_observed()) return observe("hardsigmoid_", hardsigmoid_, self);
+Tensor& do_hardsigmoid_(const Tensor& self) {
   return activation_("hardsigmoid_", Hardsigmoid{}, self, &hardsigmoid);
 }
 
-Tensor hardswish(const Tensor& self) {
-  if (is_observed()) return observe("hardswish", hardswish, self);
+Tensor do_hardswish(const Tensor& self) {
   return activation(
       "hardswish", "HardswishBackward0", Hardswish{}, self, [](const Tensor& g, const Tensor& x) {
         return gradient("HardswishBackwardBackward0", HardswishBackward{}, g, x,
@@ -253,8 +233,7 @@ Tensor hardswish(const Tensor& self) {
                         });
       });
 }
-Tensor& hardswish_(const Tensor& self) {
-  if (is_observed()) return observe("hardswish_", hardswish_, self);
+Tensor& do_hardswish_(const Tensor& self) {
   return activation_("hardswish_", Hardswish{}, self, &hardswish);
 }
 
@@ -269,8 +248,7 @@ double bound_of_dtype(ScalarType dtype, double bound) {
 
 }  // namespace
 
-Tensor softshrink(const Tensor& self, RealArg lambd) {
-  if (is_observed()) return observe("softshrink", softshrink, self, lambd);
+Tensor do_softshrink(const Tensor& self, RealArg lambd) {
   TAEDA_CHECK(lambd >= 0, "lambda must be greater or equal to 0, but found to be ", lambd, ".");
   const double bound = bound_of_dtype(self.dtype(), lambd);
   return activation("softshrink", "SoftshrinkBackward0", Softshrink(bound), self,
@@ -280,8 +258,7 @@ Tensor softshrink(const Tensor& self, RealArg lambd) {
                     });
 }
 
-Tensor hardshrink(const Tensor& self, RealArg lambd) {
-  if (is_observed()) return observe("hardshrink", hardshrink, self, lambd);
+Tensor do_hardshrink(const Tensor& self, RealArg lambd) {
   check_floating("hardshrink", self);
   const double bound = bound_of_dtype(self.dtype(), lambd);
   Tensor y = pointwise_as("hardshrink", OutsideBackward(bound), self, self);
@@ -323,41 +300,32 @@ constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
 }  // namespace
 
-Tensor elu(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
-  if (is_observed()) return observe("elu", elu, self, alpha, scale, input_scale);
+Tensor do_elu(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
   return elu_as("elu", "EluBackward0", self, alpha, scale, input_scale);
 }
-Tensor& elu_(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
-  if (is_observed()) return observe("elu_", elu_, self, alpha, scale, input_scale);
+Tensor& do_elu_(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
   return activation_("elu_", Elu(alpha, scale, input_scale), self,
                      [=](const Tensor& t) { return elu(t, alpha, scale, input_scale); });
 }
 
-Tensor celu(const Tensor& self, RealArg alpha) {
-  if (is_observed()) return observe("celu", celu, self, alpha);
+Tensor do_celu(const Tensor& self, RealArg alpha) {
   check_celu(alpha);
   return elu_as("celu", "CeluBackward0", self, alpha, 1, 1 / alpha);
 }
-Tensor& celu_(const Tensor& self, RealArg alpha) {
-  if (is_observed()) return observe("celu_", celu_, self, alpha);
+Tensor& do_celu_(const Tensor& self, RealArg alpha) {
   check_celu(alpha);
   return activation_("celu_", Elu(alpha, 1, 1 / alpha), self,
                      [=](const Tensor& t) { return celu(t, alpha); });
 }
 
-Tensor selu(const Tensor& self) {
-  if (is_observed()) return observe("selu", selu, self);
+Tensor do_selu(const Tensor& self) {
   return elu_as("selu", "EluBackward0", self, kSeluAlpha, kSeluScale, 1);
 }
-Tensor& selu_(const Tensor& self) {
-  if (is_observed()) return observe("selu_", selu_, self);
+Tensor& do_selu_(const Tensor& self) {
   return activation_("selu_", Elu(kSeluAlpha, kSeluScale, 1), self, &selu);
 }
 
-Tensor softplus(const Tensor& self, RealArg beta, RealArg threshold) {
-  if (is_observed()) return observe("softplus", softplus, self, beta, threshold);
-  if (AutocastMode::is_active())
-    return policy::declared<"softplus">(softplus, self, beta, threshold);
+Tensor do_softplus(const Tensor& self, RealArg beta, RealArg threshold) {
   const auto second = [factor = double{beta}, limit = double{threshold}](const Tensor& v,
                                                                          const Tensor& x) {
     const Tensor s = x.mul(factor).sigmoid();
@@ -370,8 +338,7 @@ Tensor softplus(const Tensor& self, RealArg beta, RealArg threshold) {
                     });
 }
 
-Tensor log_sigmoid(const Tensor& self) {
-  if (is_observed()) return observe("log_sigmoid", log_sigmoid, self);
+Tensor do_log_sigmoid(const Tensor& self) {
   return activation("log_sigmoid", "LogSigmoidBackward0", LogSigmoid{}, self,
                     [](const Tensor& g, const Tensor& x) {
                       return gradient("LogSigmoidBackwardBackward0", LogSigmoidBackward{}, g, x,
@@ -382,7 +349,7 @@ Tensor log_sigmoid(const Tensor& self) {
                     });
 }
 
-Tensor silu_backward(const Tensor& grad, const Tensor& self) {
+Tensor do_silu_backward(const Tensor& grad, const Tensor& self) {
   return gradient("SiluBackwardBackward0", SiluBackward{}, grad, self,
                   [](const Tensor& v, const Tensor& x) {
                     const Tensor s = x.sigmoid(), rest = rsub(s, 1);
@@ -390,13 +357,11 @@ Tensor silu_backward(const Tensor& grad, const Tensor& self) {
                   });
 }
 
-Tensor silu(const Tensor& self) {
-  if (is_observed()) return observe("silu", silu, self);
+Tensor do_silu(const Tensor& self) {
   if (self.is_complex()) return self.mul(self.sigmoid());
   return activation("silu", "SiluBackward0", Silu{}, self, &silu_backward);
 }
-Tensor& silu_(const Tensor& self) {
-  if (is_observed()) return observe("silu_", silu_, self);
+Tensor& do_silu_(const Tensor& self) {
   if (!self.is_complex()) return activation_("silu_", Silu{}, self, &silu);
   return in_place("silu_", self, wants_grad(self), &silu, [&] {
     NoGradGuard guard;
@@ -404,8 +369,7 @@ Tensor& silu_(const Tensor& self) {
   });
 }
 
-Tensor mish(const Tensor& self) {
-  if (is_observed()) return observe("mish", mish, self);
+Tensor do_mish(const Tensor& self) {
   return activation("mish", "MishBackward0", Mish{}, self, [](const Tensor& g, const Tensor& x) {
     return gradient("MishBackwardBackward0", MishBackward{}, g, x,
                     [](const Tensor& v, const Tensor& x) {
@@ -415,10 +379,7 @@ Tensor mish(const Tensor& self) {
                     });
   });
 }
-Tensor& mish_(const Tensor& self) {
-  if (is_observed()) return observe("mish_", mish_, self);
-  return activation_("mish_", Mish{}, self, &mish);
-}
+Tensor& do_mish_(const Tensor& self) { return activation_("mish_", Mish{}, self, &mish); }
 
 // ---- GELU ----
 
@@ -447,14 +408,13 @@ bool is_tanh_form(std::string_view approximate) {
 
 }  // namespace
 
-Tensor gelu_backward(const Tensor& grad, const Tensor& self, std::string_view approximate) {
+Tensor do_gelu_backward(const Tensor& grad, const Tensor& self, std::string_view approximate) {
   return is_tanh_form(approximate)
              ? gradient("GeluBackwardBackward0", GeluTanhBackward{}, grad, self, &gelu_tanh_second)
              : gradient("GeluBackwardBackward0", GeluBackward{}, grad, self, &gelu_second);
 }
 
-Tensor gelu(const Tensor& self, std::string_view approximate) {
-  if (is_observed()) return observe("gelu", gelu, self, approximate);
+Tensor do_gelu(const Tensor& self, std::string_view approximate) {
   if (is_tanh_form(approximate))
     return activation("gelu", "GeluBackward0", GeluTanh{}, self,
                       [](const Tensor& g, const Tensor& x) { return gelu_backward(g, x, "tanh"); });
@@ -462,25 +422,17 @@ Tensor gelu(const Tensor& self, std::string_view approximate) {
                     [](const Tensor& g, const Tensor& x) { return gelu_backward(g, x, "none"); });
 }
 
-Tensor& gelu_(const Tensor& self, std::string_view approximate) {
-  if (is_observed()) return observe("gelu_", gelu_, self, approximate);
+Tensor& do_gelu_(const Tensor& self, std::string_view approximate) {
   return detail::assign("gelu_", self, wants_grad(self),
                         [=](const Tensor& t) { return gelu(t, approximate); });
 }
 
 // ---- compositions ----
 
-Tensor softsign(const Tensor& self) {
-  if (is_observed()) return observe("softsign", softsign, self);
-  return self.div(self.abs().add(1));
-}
-Tensor tanhshrink(const Tensor& self) {
-  if (is_observed()) return observe("tanhshrink", tanhshrink, self);
-  return self.sub(self.tanh());
-}
+Tensor do_softsign(const Tensor& self) { return self.div(self.abs().add(1)); }
+Tensor do_tanhshrink(const Tensor& self) { return self.sub(self.tanh()); }
 
-Tensor glu(const Tensor& self, int64_t dim) {
-  if (is_observed()) return observe("glu", glu, self, dim);
+Tensor do_glu(const Tensor& self, int64_t dim) {
   TAEDA_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
   const int64_t d = wrap_dim(dim, self.dim()), size = self.size(d);
   TAEDA_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", d, " is size ",

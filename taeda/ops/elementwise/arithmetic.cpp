@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bodies/arithmetic.h"
 #include "taeda/autograd/runs_once.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
@@ -9,7 +10,6 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/sparse/sparse_common.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -55,8 +55,7 @@ void check_no_bool(const Tensor& a, bool other_is_bool) {
 
 // ---- add, sub ----
 
-Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  if (is_observed()) return observe_overloaded("add", add, self, other, alpha);
+Tensor do_add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (any_sparse(self, other)) return detail::sparse_add(self, other, alpha);
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Add{alpha}, self, other);
@@ -67,8 +66,7 @@ Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return out;
 }
 
-Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
-  if (is_observed()) return observe_overloaded("add", add, self, other, alpha);
+Tensor do_add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Add{alpha}, self, other);
   if (wants_grad(self))
@@ -76,8 +74,7 @@ Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   return out;
 }
 
-Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  if (is_observed()) return observe_overloaded("sub", sub, self, other, alpha);
+Tensor do_sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   check_no_bool(self, is_bool(other));
   if (any_sparse(self, other)) return detail::sparse_add(self, other, -alpha);
   check_alpha(self, other, alpha);
@@ -89,8 +86,7 @@ Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return out;
 }
 
-Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
-  if (is_observed()) return observe_overloaded("sub", sub, self, other, alpha);
+Tensor do_sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   check_no_bool(self, other.is_boolean());
   check_alpha(self, other, alpha);
   Tensor out = pointwise(Sub{alpha}, self, other);
@@ -99,8 +95,7 @@ Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   return out;
 }
 
-Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
-  if (is_observed()) return observe_overloaded("rsub", rsub, self, other, alpha);
+Tensor do_rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   check_no_bool(self, other.is_boolean());
   check_alpha(self, other, alpha);
   Tensor out = pointwise_as("rsub", Sub{alpha}, other, self);
@@ -112,8 +107,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 
 // ---- mul, div ----
 
-Tensor mul(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("mul", mul, self, other);
+Tensor do_mul(const Tensor& self, const Tensor& other) {
   if (any_sparse(self, other)) return detail::sparse_mul(self, other);
   Tensor out = pointwise(Mul{}, self, other);
   if (wants_grad(self, other))
@@ -126,8 +120,7 @@ Tensor mul(const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor mul(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("mul", mul, self, other);
+Tensor do_mul(const Tensor& self, const Scalar& other) {
   if (!self.is_strided()) [[unlikely]]
     return on_values(self, true, [&](const Tensor& values) { return values.mul(other); });
   Tensor out = pointwise(Mul{}, self, other);
@@ -192,8 +185,8 @@ void divide_into(const Tensor& self, const B& other, Rounding mode) {
 
 }  // namespace
 
-Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
-  if (is_observed()) return observe_overloaded("div", div, self, other, rounding_mode);
+Tensor do_div(const Tensor& self, const Tensor& other,
+              std::optional<std::string_view> rounding_mode) {
   if (any_sparse(self, other)) return detail::sparse_div(self, other, rounding_mode);
   const Rounding mode = rounding_of(rounding_mode);
   Tensor out = divided("div", self, other, mode);
@@ -219,8 +212,8 @@ Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_vi
   return out;
 }
 
-Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
-  if (is_observed()) return observe_overloaded("div", div, self, other, rounding_mode);
+Tensor do_div(const Tensor& self, const Scalar& other,
+              std::optional<std::string_view> rounding_mode) {
   if (!self.is_strided()) [[unlikely]]
     return on_values(self, !rounding_mode,
                      [&](const Tensor& values) { return values.div(other, rounding_mode); });
@@ -246,20 +239,17 @@ Tensor operator/(const Scalar& a, const Tensor& b) {
   return out;
 }
 
-Tensor floor_divide(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("floor_divide", floor_divide, self, other);
+Tensor do_floor_divide(const Tensor& self, const Tensor& other) {
   return divided("floor_divide", self, other, Rounding::Floor);
 }
-Tensor floor_divide(const Tensor& self, const Scalar& other) {
+Tensor do_floor_divide(const Tensor& self, const Scalar& other) {
   if (!self.is_strided()) return self.div(other, "floor");
-  if (is_observed()) return observe_overloaded("floor_divide", floor_divide, self, other);
   return divided("floor_divide", self, other, Rounding::Floor);
 }
 
 // ---- remainders ----
 
-Tensor remainder(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("remainder", remainder, self, other);
+Tensor do_remainder(const Tensor& self, const Tensor& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(self, other))
@@ -272,8 +262,7 @@ Tensor remainder(const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor remainder(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("remainder", remainder, self, other);
+Tensor do_remainder(const Tensor& self, const Scalar& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(self))
@@ -281,8 +270,7 @@ Tensor remainder(const Tensor& self, const Scalar& other) {
   return out;
 }
 
-Tensor remainder(const Scalar& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("remainder", remainder, self, other);
+Tensor do_remainder(const Scalar& self, const Tensor& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Remainder{}, self, other);
   if (wants_grad(other))
@@ -293,8 +281,7 @@ Tensor remainder(const Scalar& self, const Tensor& other) {
   return out;
 }
 
-Tensor fmod(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("fmod", fmod, self, other);
+Tensor do_fmod(const Tensor& self, const Tensor& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Fmod{}, self, other);
   if (wants_grad(self, other))
@@ -308,8 +295,7 @@ Tensor fmod(const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor fmod(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("fmod", fmod, self, other);
+Tensor do_fmod(const Tensor& self, const Scalar& other) {
   check_divisor(self, other);
   Tensor out = pointwise(Fmod{}, self, other);
   if (wants_grad(self)) record("FmodBackward0", out, {self}, [](const Tensor& g) { return g; });
@@ -318,13 +304,12 @@ Tensor fmod(const Tensor& self, const Scalar& other) {
 
 // ---- in place ----
 
-Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
-  if (is_observed()) return observe_method<Tensor&>("add_", &Tensor::add_, *this, other, alpha);
-  if (any_sparse(*this, other)) return detail::sparse_add_(*this, other, alpha);
-  check_alpha(*this, other, alpha);
+Tensor& do_add_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (any_sparse(self, other)) return detail::sparse_add_(self, other, alpha);
+  check_alpha(self, other, alpha);
   return in_place_recorded(
-      "add_", "AddBackward0", *this, {*this, other},
-      [&] { pointwise_into(Add{alpha}, *this, *this, other); },
+      "add_", "AddBackward0", self, {self, other},
+      [&] { pointwise_into(Add{alpha}, self, self, other); },
       [&] {
         return [alpha](const Tensor& g, Needs needs) {
           return TensorVec{g, needs[1] ? scaled(g, alpha) : Tensor()};
@@ -332,23 +317,21 @@ Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
       });
 }
 
-Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
-  if (is_observed()) return observe_method<Tensor&>("add_", &Tensor::add_, *this, other, alpha);
-  check_alpha(*this, other, alpha);
+Tensor& do_add_(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  check_alpha(self, other, alpha);
   return in_place_recorded(
-      "add_", "AddBackward0", *this, {*this, kNumber},
-      [&] { pointwise_into(Add{alpha}, *this, *this, other); },
+      "add_", "AddBackward0", self, {self, kNumber},
+      [&] { pointwise_into(Add{alpha}, self, self, other); },
       [] { return [](const Tensor& g) { return g; }; });
 }
 
-Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
-  if (is_observed()) return observe_method<Tensor&>("sub_", &Tensor::sub_, *this, other, alpha);
-  check_no_bool(*this, is_bool(other));
-  if (any_sparse(*this, other)) return detail::sparse_add_(*this, other, -alpha);
-  check_alpha(*this, other, alpha);
+Tensor& do_sub_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  check_no_bool(self, is_bool(other));
+  if (any_sparse(self, other)) return detail::sparse_add_(self, other, -alpha);
+  check_alpha(self, other, alpha);
   return in_place_recorded(
-      "sub_", "SubBackward0", *this, {*this, other},
-      [&] { pointwise_into(Sub{alpha}, *this, *this, other); },
+      "sub_", "SubBackward0", self, {self, other},
+      [&] { pointwise_into(Sub{alpha}, self, self, other); },
       [&] {
         return [alpha](const Tensor& g, Needs needs) {
           return TensorVec{g, needs[1] ? scaled(g.neg(), alpha) : Tensor()};
@@ -356,55 +339,50 @@ Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
       });
 }
 
-Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
-  if (is_observed()) return observe_method<Tensor&>("sub_", &Tensor::sub_, *this, other, alpha);
-  check_no_bool(*this, other.is_boolean());
-  check_alpha(*this, other, alpha);
+Tensor& do_sub_(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  check_no_bool(self, other.is_boolean());
+  check_alpha(self, other, alpha);
   return in_place_recorded(
-      "sub_", "SubBackward0", *this, {*this, kNumber},
-      [&] { pointwise_into(Sub{alpha}, *this, *this, other); },
+      "sub_", "SubBackward0", self, {self, kNumber},
+      [&] { pointwise_into(Sub{alpha}, self, self, other); },
       [] { return [](const Tensor& g) { return g; }; });
 }
 
-Tensor& Tensor::mul_(const Tensor& other) const {
-  if (is_observed()) return observe_method<Tensor&>("mul_", &Tensor::mul_, *this, other);
+Tensor& do_mul_(const Tensor& self, const Tensor& other) {
   return in_place(
-      "mul_", *this, wants_grad(*this, other), [&](const Tensor& self) { return self.mul(other); },
-      [&] { pointwise_into(Mul{}, *this, *this, other); });
+      "mul_", self, wants_grad(self, other), [&](const Tensor& self) { return self.mul(other); },
+      [&] { pointwise_into(Mul{}, self, self, other); });
 }
 
-Tensor& Tensor::mul_(const Scalar& other) const {
-  if (is_observed()) return observe_method<Tensor&>("mul_", &Tensor::mul_, *this, other);
-  if (!is_strided()) [[unlikely]]
-    return detail::assign("mul_", *this, wants_grad(*this),
+Tensor& do_mul_(const Tensor& self, const Scalar& other) {
+  if (!self.is_strided()) [[unlikely]]
+    return detail::assign("mul_", self, wants_grad(self),
                           [&](const Tensor& self) { return self.mul(other); });
   return in_place_recorded(
-      "mul_", "MulBackward0", *this, {*this, kNumber},
-      [&] { pointwise_into(Mul{}, *this, *this, other); },
+      "mul_", "MulBackward0", self, {self, kNumber},
+      [&] { pointwise_into(Mul{}, self, self, other); },
       [&] {
         autograd::runs_once();
         return [other](const Tensor& g) { return g.mul(conjugate(other)); };
       });
 }
 
-Tensor& Tensor::div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
-  if (is_observed())
-    return observe_method<Tensor&>("div_", &Tensor::div_, *this, other, rounding_mode);
+Tensor& do_div_(const Tensor& self, const Tensor& other,
+                std::optional<std::string_view> rounding_mode) {
   const Rounding mode = rounding_of(rounding_mode);
   return in_place(
-      "div_", *this, wants_grad(*this, other),
+      "div_", self, wants_grad(self, other),
       [&](const Tensor& self) { return self.div(other, rounding_mode); },
-      [&] { divide_into(*this, other, mode); });
+      [&] { divide_into(self, other, mode); });
 }
 
-Tensor& Tensor::div_(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
-  if (is_observed())
-    return observe_method<Tensor&>("div_", &Tensor::div_, *this, other, rounding_mode);
+Tensor& do_div_(const Tensor& self, const Scalar& other,
+                std::optional<std::string_view> rounding_mode) {
   const Rounding mode = rounding_of(rounding_mode);
   return in_place(
-      "div_", *this, wants_grad(*this),
+      "div_", self, wants_grad(self),
       [&](const Tensor& self) { return self.div(other, rounding_mode); },
-      [&] { divide_into(*this, other, mode); });
+      [&] { divide_into(self, other, mode); });
 }
 
 Tensor& Tensor::true_divide_(const Tensor& other) const { return div_(other); }

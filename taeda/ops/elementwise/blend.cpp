@@ -1,9 +1,9 @@
 // Larger and smaller, interpolation, fused multiplications.
+#include "bodies/arithmetic.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -17,8 +17,7 @@ Tensor maximum_share(const Tensor& a, const Tensor& b) { return pointwise(Maximu
 
 }  // namespace
 
-Tensor maximum(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe("maximum", maximum, self, other);
+Tensor do_maximum(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Maximum{}, self, other);
   if (wants_grad(self, other))
     record("MaximumBackward0", out, {self, other},
@@ -29,8 +28,7 @@ Tensor maximum(const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor minimum(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe("minimum", minimum, self, other);
+Tensor do_minimum(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Minimum{}, self, other);
   if (wants_grad(self, other))
     record("MinimumBackward0", out, {self, other},
@@ -50,8 +48,7 @@ void check_lerp_dtype(const char* what, const Tensor& start, const Tensor& t) {
 
 }  // namespace
 
-Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
-  if (is_observed()) return observe_overloaded("lerp", lerp, start, end, weight);
+Tensor do_lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   check_lerp_dtype("end", start, end);
   if (weight.dim() > 0) check_lerp_dtype("weight", start, weight);
   Tensor out = pointwise(Lerp{}, start, end, weight);
@@ -68,8 +65,7 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   return out;
 }
 
-Tensor lerp(const Tensor& start, const Tensor& end, const Scalar& weight) {
-  if (is_observed()) return observe_overloaded("lerp", lerp, start, end, weight);
+Tensor do_lerp(const Tensor& start, const Tensor& end, const Scalar& weight) {
   check_lerp_dtype("end", start, end);
   Tensor out = pointwise(Lerp{}, start, end, weight);
   if (wants_grad(start, end))
@@ -80,8 +76,7 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Scalar& weight) {
   return out;
 }
 
-Tensor addcmul(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
-  if (is_observed()) return observe("addcmul", addcmul, self, t1, t2, value);
+Tensor do_addcmul(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
   Tensor out = pointwise(Addcmul{value}, self, t1, t2);
   if (wants_grad(self, t1, t2))
     record("AddcmulBackward0", out, {self, t1, t2},
@@ -105,8 +100,7 @@ void check_addcdiv(const Tensor& t1, const Tensor& t2) {
 
 }  // namespace
 
-Tensor addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
-  if (is_observed()) return observe("addcdiv", addcdiv, self, t1, t2, value);
+Tensor do_addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
   check_addcdiv(t1, t2);
   Tensor out = pointwise(Addcdiv{value}, self, t1, t2);
   if (wants_grad(self, t1, t2))
@@ -124,27 +118,27 @@ Tensor addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const Sca
   return out;
 }
 
-Tensor& Tensor::lerp_(const Tensor& end, const Scalar& weight) const {
-  check_lerp_dtype("end", *this, end);
+Tensor& do_lerp_(const Tensor& self, const Tensor& end, const Scalar& weight) {
+  check_lerp_dtype("end", self, end);
   return in_place(
-      "lerp_", *this, wants_grad(*this, end),
+      "lerp_", self, wants_grad(self, end),
       [&](const Tensor& self) { return self.lerp(end, weight); },
-      [&] { pointwise_into(Lerp{}, *this, *this, end, weight); });
+      [&] { pointwise_into(Lerp{}, self, self, end, weight); });
 }
 
-Tensor& Tensor::addcmul_(const Tensor& t1, const Tensor& t2, const Scalar& value) const {
+Tensor& do_addcmul_(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
   return in_place(
-      "addcmul_", *this, wants_grad(*this, t1, t2),
+      "addcmul_", self, wants_grad(self, t1, t2),
       [&](const Tensor& self) { return self.addcmul(t1, t2, value); },
-      [&] { pointwise_into(Addcmul{value}, *this, *this, t1, t2); });
+      [&] { pointwise_into(Addcmul{value}, self, self, t1, t2); });
 }
 
-Tensor& Tensor::addcdiv_(const Tensor& t1, const Tensor& t2, const Scalar& value) const {
+Tensor& do_addcdiv_(const Tensor& self, const Tensor& t1, const Tensor& t2, const Scalar& value) {
   check_addcdiv(t1, t2);
   return in_place(
-      "addcdiv_", *this, wants_grad(*this, t1, t2),
+      "addcdiv_", self, wants_grad(self, t1, t2),
       [&](const Tensor& self) { return self.addcdiv(t1, t2, value); },
-      [&] { pointwise_into(Addcdiv{value}, *this, *this, t1, t2); });
+      [&] { pointwise_into(Addcdiv{value}, self, self, t1, t2); });
 }
 
 }  // namespace taeda::inline v0_2

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "bodies/unary.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/assign.h"
@@ -9,7 +10,6 @@
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/shape/shape.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -47,8 +47,7 @@ Tensor inside(const Tensor& g, const Tensor& x, const OptionalScalar& low,
 
 }  // namespace
 
-Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
-  if (is_observed()) return observe_overloaded("clamp", clamp, self, min, max);
+Tensor do_clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
   TAEDA_CHECK(min || max, kNoBounds);
   const ScalarType t = clamp_dtype(self, min, max);
   const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
@@ -100,9 +99,8 @@ TensorVec between_gradients(const Tensor& g, const Tensor& x, const Tensor& low,
 
 }  // namespace
 
-Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
-             const std::optional<Tensor>& max) {
-  if (is_observed()) return observe_overloaded("clamp", clamp, self, min, max);
+Tensor do_clamp(const Tensor& self, const std::optional<Tensor>& min,
+                const std::optional<Tensor>& max) {
   TAEDA_CHECK(min || max, kNoBounds);
   if (!max) return one_sided("ClampBackward0", Maximum{}, self, *min);
   if (!min) return one_sided("ClampBackward0", Minimum{}, self, *max);
@@ -116,25 +114,19 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
   return out;
 }
 
-Tensor clamp_min(const Tensor& self, const Tensor& min) {
-  if (is_observed()) return observe_overloaded("clamp_min", clamp_min, self, min);
+Tensor do_clamp_min(const Tensor& self, const Tensor& min) {
   return clamp(self, std::optional(min));
 }
-Tensor clamp_max(const Tensor& self, const Tensor& max) {
-  if (is_observed()) return observe_overloaded("clamp_max", clamp_max, self, max);
+Tensor do_clamp_max(const Tensor& self, const Tensor& max) {
   return clamp(self, std::optional<Tensor>(), max);
 }
-Tensor clamp_min(const Tensor& self, const Scalar& min) {
-  if (is_observed()) return observe_overloaded("clamp_min", clamp_min, self, min);
-  return clamp(self, min);
-}
-Tensor clamp_max(const Tensor& self, const Scalar& max) {
-  if (is_observed()) return observe_overloaded("clamp_max", clamp_max, self, max);
+Tensor do_clamp_min(const Tensor& self, const Scalar& min) { return clamp(self, min); }
+Tensor do_clamp_max(const Tensor& self, const Scalar& max) {
   return clamp(self, OptionalScalar(), max);
 }
 
-Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
-                  std::optional<double> neginf) {
+Tensor do_nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                     std::optional<double> neginf) {
   if (is_integral(self.dtype(), true)) return self.clone();
   if (self.is_complex())
     return view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf).contiguous());
@@ -152,23 +144,30 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   return out;
 }
 
-Tensor& Tensor::clamp_(const OptionalScalar& min, const OptionalScalar& max) const {
+Tensor& do_clamp_(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
   TAEDA_CHECK(min || max, kNoBounds);
   return detail::in_place(
-      "clamp_", *this, wants_grad(*this), [&](const Tensor& self) { return self.clamp(min, max); },
+      "clamp_", self, wants_grad(self), [&](const Tensor& self) { return self.clamp(min, max); },
       [&] {
-        const ScalarType t = clamp_dtype(*this, min, max);
-        pointwise_into(Clamp{}, *this, *this, bound_in(t, min, true), bound_in(t, max, false));
+        const ScalarType t = clamp_dtype(self, min, max);
+        pointwise_into(Clamp{}, self, self, bound_in(t, min, true), bound_in(t, max, false));
       });
 }
-Tensor& Tensor::clamp_(const std::optional<Tensor>& min, const std::optional<Tensor>& max) const {
+Tensor& do_clamp_(const Tensor& self, const std::optional<Tensor>& min,
+                  const std::optional<Tensor>& max) {
   TAEDA_CHECK(min || max, kNoBounds);
-  return detail::assign("clamp_", *this, wants_grad(*this, min ? *min : *this, max ? *max : *this),
+  return detail::assign("clamp_", self, wants_grad(self, min ? *min : self, max ? *max : self),
                         [&](const Tensor& self) { return taeda::clamp(self, min, max); });
 }
-Tensor& Tensor::clamp_min_(const Tensor& min) const { return clamp_(std::optional(min)); }
-Tensor& Tensor::clamp_max_(const Tensor& max) const { return clamp_(std::optional<Tensor>(), max); }
-Tensor& Tensor::clamp_min_(const Scalar& min) const { return clamp_(min); }
-Tensor& Tensor::clamp_max_(const Scalar& max) const { return clamp_(OptionalScalar(), max); }
+Tensor& do_clamp_min_(const Tensor& self, const Tensor& min) {
+  return self.clamp_(std::optional(min));
+}
+Tensor& do_clamp_max_(const Tensor& self, const Tensor& max) {
+  return self.clamp_(std::optional<Tensor>(), max);
+}
+Tensor& do_clamp_min_(const Tensor& self, const Scalar& min) { return self.clamp_(min); }
+Tensor& do_clamp_max_(const Tensor& self, const Scalar& max) {
+  return self.clamp_(OptionalScalar(), max);
+}
 
 }  // namespace taeda::inline v0_2

@@ -1,71 +1,43 @@
 #include "taeda/ops/elementwise/compare.h"
 
+#include "bodies/compare.h"
 #include "taeda/base/warning.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/create/stored.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/elementwise/unary.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
-Tensor eq(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("eq", eq, self, other);
+Tensor do_eq(const Tensor& self, const Tensor& other) {
   if (is_stored(self.dtype()) && self.dtype() == other.dtype()) [[unlikely]]
     return eq(detail::comparable(self), detail::comparable(other));
   return pointwise(Eq{}, self, other);
 }
-Tensor eq(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("eq", eq, self, other);
+Tensor do_eq(const Tensor& self, const Scalar& other) {
   if (is_stored(self.dtype())) [[unlikely]]
     return eq(detail::comparable(self), other);
   return pointwise(Eq{}, self, other);
 }
-Tensor ne(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("ne", ne, self, other);
+Tensor do_ne(const Tensor& self, const Tensor& other) {
   if (is_stored(self.dtype()) && self.dtype() == other.dtype()) [[unlikely]]
     return ne(detail::comparable(self), detail::comparable(other));
   return pointwise(Ne{}, self, other);
 }
-Tensor ne(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("ne", ne, self, other);
+Tensor do_ne(const Tensor& self, const Scalar& other) {
   if (is_stored(self.dtype())) [[unlikely]]
     return ne(detail::comparable(self), other);
   return pointwise(Ne{}, self, other);
 }
-Tensor lt(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("lt", lt, self, other);
-  return pointwise(Lt{}, self, other);
-}
-Tensor lt(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("lt", lt, self, other);
-  return pointwise(Lt{}, self, other);
-}
-Tensor le(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("le", le, self, other);
-  return pointwise(Le{}, self, other);
-}
-Tensor le(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("le", le, self, other);
-  return pointwise(Le{}, self, other);
-}
-Tensor gt(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("gt", gt, self, other);
-  return pointwise(Gt{}, self, other);
-}
-Tensor gt(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("gt", gt, self, other);
-  return pointwise(Gt{}, self, other);
-}
-Tensor ge(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("ge", ge, self, other);
-  return pointwise(Ge{}, self, other);
-}
-Tensor ge(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("ge", ge, self, other);
-  return pointwise(Ge{}, self, other);
-}
+Tensor do_lt(const Tensor& self, const Tensor& other) { return pointwise(Lt{}, self, other); }
+Tensor do_lt(const Tensor& self, const Scalar& other) { return pointwise(Lt{}, self, other); }
+Tensor do_le(const Tensor& self, const Tensor& other) { return pointwise(Le{}, self, other); }
+Tensor do_le(const Tensor& self, const Scalar& other) { return pointwise(Le{}, self, other); }
+Tensor do_gt(const Tensor& self, const Tensor& other) { return pointwise(Gt{}, self, other); }
+Tensor do_gt(const Tensor& self, const Scalar& other) { return pointwise(Gt{}, self, other); }
+Tensor do_ge(const Tensor& self, const Tensor& other) { return pointwise(Ge{}, self, other); }
+Tensor do_ge(const Tensor& self, const Scalar& other) { return pointwise(Ge{}, self, other); }
 
 namespace {
 
@@ -73,52 +45,39 @@ Tensor truth(const Tensor& t) { return t.dtype() == kBool ? t : t.detach().to(kB
 
 }  // namespace
 
-Tensor logical_and(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe("logical_and", logical_and, self, other);
+Tensor do_logical_and(const Tensor& self, const Tensor& other) {
   return pointwise(LogicalAnd{}, truth(self), truth(other));
 }
-Tensor logical_or(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe("logical_or", logical_or, self, other);
+Tensor do_logical_or(const Tensor& self, const Tensor& other) {
   return pointwise(LogicalOr{}, truth(self), truth(other));
 }
-Tensor logical_xor(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe("logical_xor", logical_xor, self, other);
+Tensor do_logical_xor(const Tensor& self, const Tensor& other) {
   return pointwise(LogicalXor{}, truth(self), truth(other));
 }
-Tensor logical_not(const Tensor& self) {
-  if (is_observed()) return observe("logical_not", logical_not, self);
+Tensor do_logical_not(const Tensor& self) {
   if (self.dtype() != kBool) return pointwise_as("logical_not", Eq{}, self.detach(), Scalar(0));
   return pointwise(LogicalNot{}, self);
 }
 
-Tensor bitwise_and(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("bitwise_and", bitwise_and, self, other);
+Tensor do_bitwise_and(const Tensor& self, const Tensor& other) {
   return pointwise(BitwiseAnd{}, self, other);
 }
-Tensor bitwise_and(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("bitwise_and", bitwise_and, self, other);
+Tensor do_bitwise_and(const Tensor& self, const Scalar& other) {
   return pointwise(BitwiseAnd{}, self, other);
 }
-Tensor bitwise_or(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("bitwise_or", bitwise_or, self, other);
+Tensor do_bitwise_or(const Tensor& self, const Tensor& other) {
   return pointwise(BitwiseOr{}, self, other);
 }
-Tensor bitwise_or(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("bitwise_or", bitwise_or, self, other);
+Tensor do_bitwise_or(const Tensor& self, const Scalar& other) {
   return pointwise(BitwiseOr{}, self, other);
 }
-Tensor bitwise_xor(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("bitwise_xor", bitwise_xor, self, other);
+Tensor do_bitwise_xor(const Tensor& self, const Tensor& other) {
   return pointwise(BitwiseXor{}, self, other);
 }
-Tensor bitwise_xor(const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("bitwise_xor", bitwise_xor, self, other);
+Tensor do_bitwise_xor(const Tensor& self, const Scalar& other) {
   return pointwise(BitwiseXor{}, self, other);
 }
-Tensor bitwise_not(const Tensor& self) {
-  if (is_observed()) return observe("bitwise_not", bitwise_not, self);
-  return pointwise(BitwiseNot{}, self);
-}
+Tensor do_bitwise_not(const Tensor& self) { return pointwise(BitwiseNot{}, self); }
 
 namespace {
 
@@ -133,18 +92,9 @@ Tensor classify(const Op& op, const Tensor& self, bool answer_for_integers) {
 
 }  // namespace
 
-Tensor isnan(const Tensor& self) {
-  if (is_observed()) return observe("isnan", isnan, self);
-  return classify(IsNan{}, self, false);
-}
-Tensor isinf(const Tensor& self) {
-  if (is_observed()) return observe("isinf", isinf, self);
-  return classify(IsInf{}, self, false);
-}
-Tensor isfinite(const Tensor& self) {
-  if (is_observed()) return observe("isfinite", isfinite, self);
-  return classify(IsFinite{}, self, true);
-}
+Tensor do_isnan(const Tensor& self) { return classify(IsNan{}, self, false); }
+Tensor do_isinf(const Tensor& self) { return classify(IsInf{}, self, false); }
+Tensor do_isfinite(const Tensor& self) { return classify(IsFinite{}, self, true); }
 
 // ---- selection ----
 
@@ -176,8 +126,7 @@ Tensor masked(const Tensor& condition, const Tensor& g) {
 
 }  // namespace
 
-Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
+Tensor do_where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   const Tensor chosen = checked_condition(condition);
   Tensor out = is_stored(self.dtype()) && self.dtype() == other.dtype()
                    ? detail::from_words(pointwise(Where{}, chosen, detail::as_words(self),
@@ -194,8 +143,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
-  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
+Tensor do_where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   const Tensor chosen = checked_condition(condition);
   Tensor out = pointwise(Where{}, chosen, self, other);
   if (wants_grad(other))
@@ -205,8 +153,7 @@ Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   return out;
 }
 
-Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
+Tensor do_where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   const Tensor chosen = checked_condition(condition);
   Tensor out = pointwise(Where{}, chosen, self, other);
   if (wants_grad(self))
@@ -216,15 +163,14 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   return out;
 }
 
-Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
-  if (is_observed()) return observe_overloaded("where", where, condition, self, other);
+Tensor do_where(const Tensor& condition, const Scalar& self, const Scalar& other) {
   const Tensor chosen = checked_condition(condition);
   return pointwise(Where{}, chosen, self, other);
 }
 
 // ---- equality of whole tensors ----
 
-bool equal(const Tensor& self, const Tensor& other) {
+bool do_equal(const Tensor& self, const Tensor& other) {
   if (self.sizes() != other.sizes()) return false;
   return eq(self, other).all().item<bool>();
 }
@@ -241,7 +187,8 @@ Tensor complex_isclose(const Tensor& self, const Tensor& other, double rtol, dou
 
 }  // namespace
 
-Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+Tensor do_isclose(const Tensor& self, const Tensor& other, double rtol, double atol,
+                  bool equal_nan) {
   TAEDA_CHECK(self.dtype() == other.dtype(), to_string(self.dtype()), " did not match ",
               to_string(other.dtype()));
   TAEDA_CHECK_VALUE(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
@@ -282,15 +229,15 @@ Tensor& replace_by_truth(const char* name, const char* node, const Op& op, const
 
 }  // namespace
 
-Tensor& Tensor::logical_and_(const Tensor& other) const {
-  return replace_by_truth("logical_and_", "LogicalAndBackward0", LogicalAnd{}, *this, other);
+Tensor& do_logical_and_(const Tensor& self, const Tensor& other) {
+  return replace_by_truth("logical_and_", "LogicalAndBackward0", LogicalAnd{}, self, other);
 }
-Tensor& Tensor::logical_or_(const Tensor& other) const {
-  return replace_by_truth("logical_or_", "LogicalOrBackward0", LogicalOr{}, *this, other);
+Tensor& do_logical_or_(const Tensor& self, const Tensor& other) {
+  return replace_by_truth("logical_or_", "LogicalOrBackward0", LogicalOr{}, self, other);
 }
-Tensor& Tensor::logical_xor_(const Tensor& other) const {
-  return replace_by_truth("logical_xor_", "LogicalXorBackward0", LogicalXor{}, *this, other);
+Tensor& do_logical_xor_(const Tensor& self, const Tensor& other) {
+  return replace_by_truth("logical_xor_", "LogicalXorBackward0", LogicalXor{}, self, other);
 }
-Tensor& Tensor::logical_not_() const { return eq_(0); }
+Tensor& do_logical_not_(const Tensor& self) { return self.eq_(0); }
 
 }  // namespace taeda::inline v0_2

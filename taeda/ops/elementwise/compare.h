@@ -81,6 +81,7 @@ bool equal(const Tensor& self, const Tensor& other);
 /// ValueError for a negative tolerance.
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                bool equal_nan = false);
+/// [composite]
 bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
               bool equal_nan = false);
 

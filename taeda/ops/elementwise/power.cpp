@@ -1,7 +1,7 @@
 // Powers and the two-argument functions of geometry.
+#include "bodies/arithmetic.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/unary.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -9,15 +9,12 @@
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/ops/sparse/sparse_common.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
 using detail::conjugate;
 
 namespace {
-
-constexpr auto power_of = [](const auto&... args) { return taeda::pow(args...); };
 
 void check_exponent(const Tensor& base, const Scalar& exponent) {
   TAEDA_CHECK(
@@ -88,9 +85,7 @@ Scalar log_of(const Scalar& base, const Tensor& result) {
 
 }  // namespace
 
-Tensor pow(const Tensor& self, const Scalar& exponent) {
-  if (is_observed()) return observe_overloaded("pow", pow, self, exponent);
-  if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
+Tensor do_pow(const Tensor& self, const Scalar& exponent) {
   if (!self.is_strided()) [[unlikely]]
     return detail::on_values_if_zero(self,
                                      [&](const Tensor& values) { return values.pow(exponent); });
@@ -105,9 +100,7 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
   return out;
 }
 
-Tensor pow(const Tensor& self, const Tensor& exponent) {
-  if (is_observed()) return observe_overloaded("pow", pow, self, exponent);
-  if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
+Tensor do_pow(const Tensor& self, const Tensor& exponent) {
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(self, exponent))
     record("PowBackward1", out, {self, exponent},
@@ -121,9 +114,7 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
   return out;
 }
 
-Tensor pow(const Scalar& self, const Tensor& exponent) {
-  if (is_observed()) return observe_overloaded("pow", pow, self, exponent);
-  if (AutocastMode::is_active()) return policy::declared<"pow">(power_of, self, exponent);
+Tensor do_pow(const Scalar& self, const Tensor& exponent) {
   Tensor out = pointwise(Pow{}, self, exponent);
   if (wants_grad(exponent))
     record("PowBackward1", out, {exponent},
@@ -135,7 +126,7 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
   return out;
 }
 
-Tensor atan2(const Tensor& self, const Tensor& other) {
+Tensor do_atan2(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Atan2{}, self, other);
   if (wants_grad(self, other))
     record(
@@ -151,7 +142,7 @@ Tensor atan2(const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor hypot(const Tensor& self, const Tensor& other) {
+Tensor do_hypot(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(Hypot{}, self, other);
   if (wants_grad(self, other))
     record("HypotBackward0", out, {self, other},
@@ -164,22 +155,20 @@ Tensor hypot(const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor& Tensor::pow_(const Tensor& exponent) const {
-  if (is_observed()) return observe_method<Tensor&>("pow_", &Tensor::pow_, *this, exponent);
+Tensor& do_pow_(const Tensor& self, const Tensor& exponent) {
   return detail::in_place(
-      "pow_", *this, wants_grad(*this, exponent),
+      "pow_", self, wants_grad(self, exponent),
       [&](const Tensor& self) { return self.pow(exponent); },
-      [&] { pointwise_into(Pow{}, *this, *this, exponent); });
+      [&] { pointwise_into(Pow{}, self, self, exponent); });
 }
 
-Tensor& Tensor::pow_(const Scalar& exponent) const {
-  if (is_observed()) return observe_method<Tensor&>("pow_", &Tensor::pow_, *this, exponent);
-  check_exponent(*this, exponent);
+Tensor& do_pow_(const Tensor& self, const Scalar& exponent) {
+  check_exponent(self, exponent);
   return detail::in_place(
-      "pow_", *this, wants_grad(*this), [&](const Tensor& self) { return self.pow(exponent); },
+      "pow_", self, wants_grad(self), [&](const Tensor& self) { return self.pow(exponent); },
       [&] {
-        with_formula(*this, exponent, [&](const auto& op, const auto&... rest) {
-          pointwise_into(op, *this, *this, rest...);
+        with_formula(self, exponent, [&](const auto& op, const auto&... rest) {
+          pointwise_into(op, self, self, rest...);
         });
       });
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "bodies/special.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/composed.h"
 #include "taeda/kernels/pointwise/special.h"
@@ -48,9 +49,9 @@ Tensor evaluate(const Tensor& a, const Tensor& b, F compute) {
   return compute(a.to(computing_dtype(t)), b.to(computing_dtype(t))).to(t);
 }
 
-/// Whether an operation with a formula of its own is made of others nevertheless: for an exporter
-/// that has words for these alone, and of complex and sparse numbers.
-bool is_composed(const Tensor& t) { return is_observed() || t.is_complex() || !t.is_strided(); }
+/// Whether an operation with a formula of its own is made of others nevertheless: of complex and
+/// sparse numbers.
+bool is_composed(const Tensor& t) { return t.is_complex() || !t.is_strided(); }
 bool is_composed(const Tensor& a, const Tensor& b) { return is_composed(a) || is_composed(b); }
 
 }  // namespace
@@ -62,8 +63,7 @@ Tensor positive(const Tensor& self) {
 
 // ---- inverse hyperbolic functions, the gamma function ----
 
-Tensor acosh(const Tensor& self) {
-  if (is_observed()) return observe("acosh", acosh, self);
+Tensor do_acosh(const Tensor& self) {
   return differentiable_in_input("AcoshBackward0", Acosh{}, self,
                                  [](const Tensor& g, const Tensor& x) {
                                    // The root of the product has another branch.
@@ -73,27 +73,25 @@ Tensor acosh(const Tensor& self) {
                                  });
 }
 
-Tensor asinh(const Tensor& self) {
-  if (is_observed()) return observe("asinh", asinh, self);
+Tensor do_asinh(const Tensor& self) {
   return differentiable_in_input(
       "AsinhBackward0", Asinh{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(x.square().add(1).rsqrt()); });
 }
 
-Tensor atanh(const Tensor& self) {
-  if (is_observed()) return observe("atanh", atanh, self);
+Tensor do_atanh(const Tensor& self) {
   return differentiable_in_input(
       "AtanhBackward0", Atanh{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(rsub(x.square(), 1)); });
 }
 
-Tensor lgamma(const Tensor& self) {
+Tensor do_lgamma(const Tensor& self) {
   return differentiable_in_input(
       "LgammaBackward0", Lgamma{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(x.digamma()); });
 }
 
-Tensor digamma(const Tensor& self) {
+Tensor do_digamma(const Tensor& self) {
   return differentiable_in_input(
       "DigammaBackward0", Digamma{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(x.polygamma(1)); });
@@ -110,7 +108,7 @@ Tensor polygamma_by_zeta(int64_t n, const Tensor& self) {
 
 }  // namespace
 
-Tensor polygamma(int64_t n, const Tensor& self) {
+Tensor do_polygamma(int64_t n, const Tensor& self) {
   TAEDA_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
   if (n == 0) return digamma(self);
   Tensor y = n == 1 ? pointwise(Trigamma{}, self) : polygamma_by_zeta(n, self);
@@ -137,8 +135,10 @@ Tensor inverse_erf(const Tensor& x) {
 
 }  // namespace
 
-Tensor erfinv(const Tensor& self) {
-  Tensor y = is_composed(self) ? evaluate(self, &inverse_erf) : pointwise(Erfinv{}, self);
+Tensor compose_erfinv(const Tensor& self) { return evaluate(self, &inverse_erf); }
+
+Tensor do_erfinv(const Tensor& self) {
+  Tensor y = is_composed(self) ? compose_erfinv(self) : pointwise(Erfinv{}, self);
   if (wants_grad(self))
     record("ErfinvBackward0", y, {self}, [y = save_output(y)](const Tensor& g) {
       return g.mul(y.unpack().square().exp()).mul(0.5 * std::sqrt(kPi));
@@ -146,9 +146,7 @@ Tensor erfinv(const Tensor& self) {
   return y;
 }
 
-namespace {
-
-Tensor composed_logit(const Tensor& self, std::optional<double> eps) {
+Tensor compose_logit(const Tensor& self, std::optional<double> eps) {
   return evaluate(self, [eps](const Tensor& x) {
     Tensor z = eps ? x.clamp_max(1 - *eps) : x;
     if (eps) z = where(x.lt(*eps), *eps, z);
@@ -156,12 +154,10 @@ Tensor composed_logit(const Tensor& self, std::optional<double> eps) {
   });
 }
 
-}  // namespace
-
-Tensor logit(const Tensor& self, std::optional<double> eps) {
+Tensor do_logit(const Tensor& self, std::optional<double> eps) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   Tensor y =
-      is_composed(self) ? composed_logit(self, eps) : pointwise(Logit{eps.value_or(none)}, self);
+      is_composed(self) ? compose_logit(self, eps) : pointwise(Logit{eps.value_or(none)}, self);
   if (wants_grad(self))
     record("LogitBackward0", y, {self}, [eps, x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack();
@@ -195,8 +191,10 @@ Tensor composed_sinc_slope(const Tensor& self) {
 
 }  // namespace
 
-Tensor sinc(const Tensor& self) {
-  Tensor y = is_composed(self) ? evaluate(self, &composed_sinc) : pointwise(Sinc{}, self);
+Tensor compose_sinc(const Tensor& self) { return evaluate(self, &composed_sinc); }
+
+Tensor do_sinc(const Tensor& self) {
+  Tensor y = is_composed(self) ? compose_sinc(self) : pointwise(Sinc{}, self);
   if (wants_grad(self))
     record("SincBackward0", y, {self}, [x = save_tensor(self)](const Tensor& g) {
       const Tensor z = x.unpack();
@@ -224,7 +222,7 @@ Tensor rad2deg(const Tensor& self) {
 
 // ---- what kind of number ----
 
-Tensor signbit(const Tensor& self) {
+Tensor do_signbit(const Tensor& self) {
   TAEDA_CHECK(!self.is_complex(), "signbit is not implemented for complex tensors.");
   if (!self.is_floating_point()) return lt(self, 0);
   return lt(pointwise(CopySign{}, Scalar(1), self), 0);
@@ -254,7 +252,7 @@ Tensor sign_given(const Tensor& g, const Tensor& x, const Tensor& y) {
 
 }  // namespace
 
-Tensor copysign(const Tensor& self, const Tensor& other) {
+Tensor do_copysign(const Tensor& self, const Tensor& other) {
   Tensor out = pointwise(CopySign{}, self, other);
   if (wants_grad(self, other))
     record("CopysignBackward0", out, {self, other},
@@ -264,7 +262,7 @@ Tensor copysign(const Tensor& self, const Tensor& other) {
            });
   return out;
 }
-Tensor copysign(const Tensor& self, const Scalar& other) {
+Tensor do_copysign(const Tensor& self, const Scalar& other) {
   Tensor out = pointwise(CopySign{}, self, other);
   if (wants_grad(self))
     record("CopysignBackward1", out, {self},
@@ -291,7 +289,7 @@ Tensor next_of_16_bits(const Tensor& from, const Tensor& to) {
 
 }  // namespace
 
-Tensor nextafter(const Tensor& self, const Tensor& other) {
+Tensor do_nextafter(const Tensor& self, const Tensor& other) {
   const ScalarType t = result_type({self, other});
   if (t != kHalf && t != kBFloat16) return pointwise(NextAfter{}, self.detach(), other.detach());
   const DimVector sizes = broadcast_sizes(self.sizes(), other.sizes());
@@ -332,34 +330,50 @@ Tensor chosen_of_two(const char* node, const Tensor& self, const Tensor& other) 
 
 }  // namespace
 
-Tensor fmax(const Tensor& self, const Tensor& other) {
+Tensor compose_fmax(const Tensor& self, const Tensor& other) {
+  return where(is_first<Fmax>(self, other), self, other);
+}
+Tensor compose_fmin(const Tensor& self, const Tensor& other) {
+  return where(is_first<Fmin>(self, other), self, other);
+}
+
+Tensor do_fmax(const Tensor& self, const Tensor& other) {
   return chosen_of_two<Fmax>("FmaxBackward0", self, other);
 }
-Tensor fmin(const Tensor& self, const Tensor& other) {
+Tensor do_fmin(const Tensor& self, const Tensor& other) {
   return chosen_of_two<Fmin>("FminBackward0", self, other);
 }
 
-Tensor heaviside(const Tensor& self, const Tensor& values) {
+Tensor do_heaviside(const Tensor& self, const Tensor& values) {
   TAEDA_CHECK(!self.is_complex() && !values.is_complex(),
               "heaviside is not yet implemented for complex tensors.");
   TAEDA_CHECK(self.dtype() == values.dtype(),
               "heaviside is not yet implemented for tensors with different dtypes.");
   NoGradGuard guard;
   if (!is_composed(self, values)) return pointwise(Heaviside{}, self, values);
+  return compose_heaviside(self, values);
+}
+
+Tensor compose_heaviside(const Tensor& self, const Tensor& values) {
   return where(eq(self, 0), values, gt(self, 0).to(self.dtype()));
 }
 
 namespace {
 
-/// log_b(b^a + b^c): Op, or `tail(d)` = log_b(1 + b^d).
-template <class Op, class Tail>
-Tensor log_of_sum(const Tensor& self, const Tensor& other, Tail tail) {
-  if (!is_floating_point(result_type({self, other}))) check_floating(Op::name, self);
-  if (!is_composed(self, other)) return pointwise(Op{}, self, other);
+/// log_b(b^a + b^c) by `tail(d)` = log_b(1 + b^d).
+template <class Tail>
+Tensor composed_log_of_sum(const Tensor& self, const Tensor& other, Tail tail) {
   return evaluate(self, other, [tail](const Tensor& a, const Tensor& b) {
     const Tensor sum = a.maximum(b).add(tail(a.sub(b).abs().neg()));
     return where(logical_and(isinf(a), eq(a, b)), a, sum);  // inf - inf is no difference
   });
+}
+
+template <class Op>
+Tensor log_of_sum(const Tensor& self, const Tensor& other,
+                  Tensor (*compose)(const Tensor&, const Tensor&)) {
+  if (!is_floating_point(result_type({self, other}))) check_floating(Op::name, self);
+  return is_composed(self, other) ? compose(self, other) : pointwise(Op{}, self, other);
 }
 
 /// Gradients are shares, which the logistic function gives without infinite intermediate numbers.
@@ -391,16 +405,25 @@ Tensor complex_logaddexp(const Tensor& self, const Tensor& other) {
 
 }  // namespace
 
-Tensor logaddexp(const Tensor& self, const Tensor& other) {
+Tensor compose_logaddexp(const Tensor& self, const Tensor& other) {
   if (self.is_complex() || other.is_complex()) return complex_logaddexp(self, other);
-  Tensor out = log_of_sum<LogAddExp>(self, other, [](const Tensor& d) { return d.exp().log1p(); });
+  return composed_log_of_sum(self, other, [](const Tensor& d) { return d.exp().log1p(); });
+}
+
+Tensor compose_logaddexp2(const Tensor& self, const Tensor& other) {
+  return composed_log_of_sum(
+      self, other, [](const Tensor& d) { return d.exp2().log1p().mul(std::numbers::log2e); });
+}
+
+Tensor do_logaddexp(const Tensor& self, const Tensor& other) {
+  if (self.is_complex() || other.is_complex()) return complex_logaddexp(self, other);
+  Tensor out = log_of_sum<LogAddExp>(self, other, compose_logaddexp);
   record_log_of_sum("LogaddexpBackward0", out, self, other, 1);
   return out;
 }
 
-Tensor logaddexp2(const Tensor& self, const Tensor& other) {
-  Tensor out = log_of_sum<LogAddExp2>(
-      self, other, [](const Tensor& d) { return d.exp2().log1p().mul(std::numbers::log2e); });
+Tensor do_logaddexp2(const Tensor& self, const Tensor& other) {
+  Tensor out = log_of_sum<LogAddExp2>(self, other, compose_logaddexp2);
   record_log_of_sum("Logaddexp2Backward0", out, self, other, std::numbers::ln2);
   return out;
 }
@@ -422,9 +445,13 @@ Tensor composed_xlogy(const Tensor& x, const Tensor& y) {
 
 }  // namespace
 
-Tensor xlogy(const Tensor& self, const Tensor& other) {
-  Tensor out = is_composed(self, other) ? evaluate(self, other, &composed_xlogy)
-                                        : pointwise(Xlogy{}, self, other);
+Tensor compose_xlogy(const Tensor& self, const Tensor& other) {
+  return evaluate(self, other, &composed_xlogy);
+}
+
+Tensor do_xlogy(const Tensor& self, const Tensor& other) {
+  Tensor out =
+      is_composed(self, other) ? compose_xlogy(self, other) : pointwise(Xlogy{}, self, other);
   if (wants_grad(self, other))
     record("XlogyBackward0", out, {self, other},
            [a = save_tensor(self), b = save_tensor(other, "other")](const Tensor& g, Needs needs) {
@@ -463,30 +490,30 @@ Tensor ldexp(const Tensor& self, const Tensor& other) { return self.mul(pow(Scal
 
 // ---- integers ----
 
-Tensor gcd(const Tensor& self, const Tensor& other) { return pointwise(Gcd{}, self, other); }
+Tensor do_gcd(const Tensor& self, const Tensor& other) { return pointwise(Gcd{}, self, other); }
 
-Tensor lcm(const Tensor& self, const Tensor& other) {
+Tensor do_lcm(const Tensor& self, const Tensor& other) {
   // The functor gives 0 for 0 / 0 without asking the device whether there is one.
   const Tensor parts = pointwise(DivTrunc{}, self, gcd(self, other));
   return parts.mul(other).abs();
 }
 
-Tensor bitwise_left_shift(const Tensor& self, const Tensor& other) {
+Tensor do_bitwise_left_shift(const Tensor& self, const Tensor& other) {
   return pointwise(ShiftLeft{}, self, other);
 }
-Tensor bitwise_left_shift(const Tensor& self, const Scalar& other) {
+Tensor do_bitwise_left_shift(const Tensor& self, const Scalar& other) {
   return pointwise(ShiftLeft{}, self, other);
 }
-Tensor bitwise_left_shift(const Scalar& self, const Tensor& other) {
+Tensor do_bitwise_left_shift(const Scalar& self, const Tensor& other) {
   return pointwise(ShiftLeft{}, self, other);
 }
-Tensor bitwise_right_shift(const Scalar& self, const Tensor& other) {
+Tensor do_bitwise_right_shift(const Scalar& self, const Tensor& other) {
   return pointwise(ShiftRight{}, self, other);
 }
-Tensor bitwise_right_shift(const Tensor& self, const Tensor& other) {
+Tensor do_bitwise_right_shift(const Tensor& self, const Tensor& other) {
   return pointwise(ShiftRight{}, self, other);
 }
-Tensor bitwise_right_shift(const Tensor& self, const Scalar& other) {
+Tensor do_bitwise_right_shift(const Tensor& self, const Scalar& other) {
   return pointwise(ShiftRight{}, self, other);
 }
 

@@ -9,7 +9,7 @@
 namespace taeda::inline v0_2 {
 
 /// The tensor itself. Throws Error for bool.
-/// [dtypes: floating complex integral]
+/// [dtypes: floating complex integral, composite]
 Tensor positive(const Tensor& self);
 /// Inverse hyperbolic cosine; NaN below 1.
 /// [in-place, also: arccosh, dtypes: floating complex integral bool]
@@ -31,19 +31,19 @@ Tensor digamma(const Tensor& self);
 /// [in-place]
 Tensor polygamma(int64_t n, const Tensor& self);
 /// The y with erf(y) = x; infinite for 1 and -1, NaN beyond.
-/// [in-place, not dtypes]
+/// [in-place, not dtypes, composition]
 Tensor erfinv(const Tensor& self);
 /// log(x / (1 - x)), of x clamped to [eps, 1 - eps] if there is an eps.
-/// [in-place, dtypes: floating complex integral bool]
+/// [in-place, dtypes: floating complex integral bool, composition]
 Tensor logit(const Tensor& self, std::optional<double> eps = {});
 /// sin(pi x) / (pi x), and 1 at 0.
-/// [in-place, dtypes: floating complex integral bool]
+/// [in-place, dtypes: floating complex integral bool, composition]
 Tensor sinc(const Tensor& self);
 /// -1, 0 or 1; of complex numbers x / |x|, and 0 at 0.
-/// [in-place, not dtypes]
+/// [in-place, not dtypes, composite]
 Tensor sgn(const Tensor& self);
 /// Degrees in radians, and radians in degrees.
-/// [in-place]
+/// [in-place, composite]
 Tensor deg2rad(const Tensor& self);
 Tensor rad2deg(const Tensor& self);
 
@@ -51,10 +51,11 @@ Tensor rad2deg(const Tensor& self);
 /// isposinf do.
 Tensor signbit(const Tensor& self);
 /// Whether each element is -inf (+inf).
+/// [composite]
 Tensor isneginf(const Tensor& self);
 Tensor isposinf(const Tensor& self);
 /// Whether each element has no imaginary part.
-/// [not dtypes]
+/// [not dtypes, composite]
 Tensor isreal(const Tensor& self);
 
 /// The size of `self` with the sign of `other`, whose gradient is zero.
@@ -65,31 +66,33 @@ Tensor copysign(const Tensor& self, const Scalar& other);
 /// [in-place, dtypes: floating]
 Tensor nextafter(const Tensor& self, const Tensor& other);
 /// The larger (smaller) of each pair; the number, if only one of them is NaN.
+/// [composition]
 Tensor fmax(const Tensor& self, const Tensor& other);
 Tensor fmin(const Tensor& self, const Tensor& other);
 /// 0 below 0, 1 above it, `values` at 0; not differentiable. Throws Error for two dtypes.
-/// [in-place]
+/// [in-place, composition]
 Tensor heaviside(const Tensor& self, const Tensor& values);
 /// log(e^self + e^other) without overflow. Floating and complex dtypes.
-/// [dtypes: floating complex]
+/// [dtypes: floating complex, composition]
 Tensor logaddexp(const Tensor& self, const Tensor& other);
 /// log2(2^self + 2^other) without overflow. Floating dtypes only.
-/// [dtypes: floating]
+/// [dtypes: floating, composition]
 Tensor logaddexp2(const Tensor& self, const Tensor& other);
 /// self log(other), and 0 where self is 0 and other is a number.
-/// [in-place, dtypes: floating complex integral bool]
+/// [in-place, dtypes: floating complex integral bool, composition]
 Tensor xlogy(const Tensor& self, const Tensor& other);
+/// [in-place, dtypes: floating complex integral bool, composite]
 Tensor xlogy(const Tensor& self, const Scalar& other);
-/// [not in-place, dtypes: floating complex integral bool]
+/// [not in-place, dtypes: floating complex integral bool, composite]
 Tensor xlogy(const Scalar& self, const Tensor& other);
 /// pow in double, or complex double.
-/// [in-place: own, dtypes: floating complex integral bool]
+/// [in-place: own, dtypes: floating complex integral bool, composite]
 Tensor float_power(const Tensor& self, const Tensor& exponent);
 Tensor float_power(const Tensor& self, const Scalar& exponent);
-/// [not in-place, dtypes: floating complex integral bool]
+/// [not in-place, dtypes: floating complex integral bool, composite]
 Tensor float_power(const Scalar& self, const Tensor& exponent);
 /// self * 2^other.
-/// [in-place, dtypes: floating complex integral bool]
+/// [in-place, dtypes: floating complex integral bool, composite]
 Tensor ldexp(const Tensor& self, const Tensor& other);
 
 /// Greatest common divisor and least common multiple of integers, not negative; 0 and 0 give 0.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "bodies/special_functions.h"
 #include "taeda/kernels/pointwise/special_functions.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -67,76 +68,76 @@ Tensor scalar_beside(const Scalar& value, const Tensor& other) {
 
 // ---- Bessel functions ----
 
-Tensor i0(const Tensor& self) {
+Tensor do_i0(const Tensor& self) {
   return smooth("I0Backward0", "i0", SpecialFunction::BesselI0, self, &i1);
 }
-Tensor i0e(const Tensor& self) {
+Tensor do_i0e(const Tensor& self) {
   return smooth("SpecialI0EBackward0", "i0e", SpecialFunction::ScaledBesselI0, self,
                 [](const Tensor& x) { return i1e(x).sub(x.sgn().mul(i0e(x))); });
 }
-Tensor i1(const Tensor& self) {
+Tensor do_i1(const Tensor& self) {
   return smooth("SpecialI1Backward0", "i1", SpecialFunction::BesselI1, self,
                 [](const Tensor& x) { return i0(x).sub(over(i1(x), x)); });
 }
-Tensor i1e(const Tensor& self) {
+Tensor do_i1e(const Tensor& self) {
   return smooth("SpecialI1EBackward0", "i1e", SpecialFunction::ScaledBesselI1, self,
                 [](const Tensor& x) {
                   const Tensor y = i1e(x);
                   return i0e(x).sub(x.sgn().mul(y)).sub(over(y, x));
                 });
 }
-Tensor bessel_j0(const Tensor& self) {
+Tensor do_bessel_j0(const Tensor& self) {
   return smooth("SpecialBesselJ0Backward0", "bessel_j0", SpecialFunction::BesselJ0, self,
                 [](const Tensor& x) { return bessel_j1(x).neg(); });
 }
-Tensor bessel_j1(const Tensor& self) {
+Tensor do_bessel_j1(const Tensor& self) {
   return smooth("SpecialBesselJ1Backward0", "bessel_j1", SpecialFunction::BesselJ1, self,
                 [](const Tensor& x) { return bessel_j0(x).sub(over(bessel_j1(x), x)); });
 }
-Tensor bessel_y0(const Tensor& self) {
+Tensor do_bessel_y0(const Tensor& self) {
   return smooth("SpecialBesselY0Backward0", "bessel_y0", SpecialFunction::BesselY0, self,
                 [](const Tensor& x) { return bessel_y1(x).neg(); });
 }
-Tensor bessel_y1(const Tensor& self) {
+Tensor do_bessel_y1(const Tensor& self) {
   return smooth("SpecialBesselY1Backward0", "bessel_y1", SpecialFunction::BesselY1, self,
                 [](const Tensor& x) {
                   const Tensor slope = bessel_y0(x).sub(bessel_y1(x).div(x));
                   return slope.masked_fill(x.eq(0), std::numeric_limits<double>::infinity());
                 });
 }
-Tensor modified_bessel_i0(const Tensor& self) {
+Tensor do_modified_bessel_i0(const Tensor& self) {
   return smooth("SpecialModifiedBesselI0Backward0", "modified_bessel_i0", SpecialFunction::BesselI0,
                 self, &modified_bessel_i1);
 }
-Tensor modified_bessel_i1(const Tensor& self) {
+Tensor do_modified_bessel_i1(const Tensor& self) {
   return smooth(
       "SpecialModifiedBesselI1Backward0", "modified_bessel_i1", SpecialFunction::BesselI1, self,
       [](const Tensor& x) { return modified_bessel_i0(x).sub(over(modified_bessel_i1(x), x)); });
 }
-Tensor modified_bessel_k0(const Tensor& self) {
+Tensor do_modified_bessel_k0(const Tensor& self) {
   return smooth("SpecialModifiedBesselK0Backward0", "modified_bessel_k0", SpecialFunction::BesselK0,
                 self, [](const Tensor& x) { return modified_bessel_k1(x).neg(); });
 }
-Tensor modified_bessel_k1(const Tensor& self) {
+Tensor do_modified_bessel_k1(const Tensor& self) {
   return smooth("SpecialModifiedBesselK1Backward0", "modified_bessel_k1", SpecialFunction::BesselK1,
                 self, [](const Tensor& x) {
                   return modified_bessel_k0(x).add(modified_bessel_k1(x).div(x)).neg();
                 });
 }
-Tensor scaled_modified_bessel_k0(const Tensor& x) {
+Tensor do_scaled_modified_bessel_k0(const Tensor& x) {
   return constant("scaled_modified_bessel_k0", SpecialFunction::ScaledBesselK0, x);
 }
-Tensor scaled_modified_bessel_k1(const Tensor& x) {
+Tensor do_scaled_modified_bessel_k1(const Tensor& x) {
   return constant("scaled_modified_bessel_k1", SpecialFunction::ScaledBesselK1, x);
 }
-Tensor spherical_bessel_j0(const Tensor& x) {
+Tensor do_spherical_bessel_j0(const Tensor& x) {
   return constant("spherical_bessel_j0", SpecialFunction::SphericalBesselJ0, x);
 }
-Tensor airy_ai(const Tensor& x) { return constant("airy_ai", SpecialFunction::AiryAi, x); }
+Tensor do_airy_ai(const Tensor& x) { return constant("airy_ai", SpecialFunction::AiryAi, x); }
 
 // ---- the normal distribution ----
 
-Tensor erfcx(const Tensor& self) {
+Tensor do_erfcx(const Tensor& self) {
   return smooth("SpecialErfcxBackward0", "erfcx", SpecialFunction::Erfcx, self,
                 [](const Tensor& x) {
                   // It falls to 0 as x grows, where the two terms are equal.
@@ -144,18 +145,18 @@ Tensor erfcx(const Tensor& self) {
                   return slope.masked_fill(eq(x, INFINITY), 0);
                 });
 }
-Tensor ndtr(const Tensor& self) {
+Tensor do_ndtr(const Tensor& self) {
   return smooth("SpecialNdtrBackward0", "ndtr", Ndtr{}, self, [](const Tensor& x) {
     return x.square().mul(-0.5).exp().mul(1 / (kSqrtTwo * kSqrtPi));
   });
 }
-Tensor log_ndtr(const Tensor& self) {
+Tensor do_log_ndtr(const Tensor& self) {
   return smooth("SpecialLogNdtrBackward0", "log_ndtr", SpecialFunction::LogNdtr, self,
                 [](const Tensor& x) {
                   return erfcx(x.mul(-1 / kSqrtTwo)).reciprocal().mul(kSqrtTwo / kSqrtPi);
                 });
 }
-Tensor ndtri(const Tensor& self) {
+Tensor do_ndtri(const Tensor& self) {
   return smooth(
       "SpecialNdtriBackward0", "ndtri", SpecialFunction::Ndtri, self,
       [](const Tensor& p) { return ndtri(p).square().mul(0.5).exp().mul(kSqrtTwo * kSqrtPi); });
@@ -238,11 +239,11 @@ Tensor gamma_slope(const Tensor& a, const Tensor& x) {
 
 }  // namespace
 
-Tensor gammainc(const Tensor& self, const Tensor& other) {
+Tensor do_gammainc(const Tensor& self, const Tensor& other) {
   return of_pair("IgammaBackward0", "gammainc", "igamma: input", SpecialPair::GammaInc, self, other,
                  &gamma_slope);
 }
-Tensor gammaincc(const Tensor& self, const Tensor& other) {
+Tensor do_gammaincc(const Tensor& self, const Tensor& other) {
   return of_pair("IgammacBackward0", "gammaincc", "igammac: input", SpecialPair::GammaIncc, self,
                  other, [](const Tensor& a, const Tensor& x) { return gamma_slope(a, x).neg(); });
 }
@@ -260,14 +261,14 @@ Tensor multigammaln(const Tensor& self, int64_t p) {
   return sum.add(0.25 * dimension * (dimension - 1) * std::log(std::numbers::pi)).to(t);
 }
 
-Tensor zeta(const Tensor& self, const Tensor& other) {
+Tensor do_zeta(const Tensor& self, const Tensor& other) {
   return of_pair("SpecialZetaBackward0", "zeta", "zeta", SpecialPair::Zeta, self, other,
                  [](const Tensor& s, const Tensor& q) { return zeta(s.add(1), q).mul(s).neg(); });
 }
-Tensor zeta(const Tensor& self, const Scalar& other) {
+Tensor do_zeta(const Tensor& self, const Scalar& other) {
   return zeta(self, scalar_beside(other, self));
 }
-Tensor zeta(const Scalar& self, const Tensor& other) {
+Tensor do_zeta(const Scalar& self, const Tensor& other) {
   return zeta(scalar_beside(self, other), other);
 }
 
@@ -285,13 +286,13 @@ Tensor polynomial(const char* name, math::Polynomial which, bool shifted, const 
 }  // namespace
 
 #define TAEDA_POLYNOMIAL(name, which, shifted)                        \
-  Tensor name(const Tensor& x, const Tensor& n) {                     \
+  Tensor do_##name(const Tensor& x, const Tensor& n) {                \
     return polynomial(#name, math::Polynomial::which, shifted, x, n); \
   }                                                                   \
-  Tensor name(const Tensor& x, const Scalar& n) {                     \
+  Tensor do_##name(const Tensor& x, const Scalar& n) {                \
     return polynomial(#name, math::Polynomial::which, shifted, x, n); \
   }                                                                   \
-  Tensor name(const Scalar& x, const Tensor& n) {                     \
+  Tensor do_##name(const Scalar& x, const Tensor& n) {                \
     return polynomial(#name, math::Polynomial::which, shifted, x, n); \
   }
 TAEDA_POLYNOMIAL(chebyshev_polynomial_t, ChebyshevT, false)

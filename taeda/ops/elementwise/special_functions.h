@@ -56,8 +56,10 @@ Tensor ndtri(const Tensor& self);
 // Entropy and logarithms -------------------------------------------------------------------------
 
 /// -x log(x), 0 at 0 and -inf below.
+/// [composite]
 Tensor entr(const Tensor& self);
 /// self log(1 + other), and 0 where self is 0 and other is a number.
+/// [composite]
 Tensor xlog1py(const Tensor& self, const Tensor& other);
 Tensor xlog1py(const Tensor& self, const Scalar& other);
 Tensor xlog1py(const Scalar& self, const Tensor& other);
@@ -71,6 +73,7 @@ Tensor gammainc(const Tensor& self, const Tensor& other);
 Tensor gammaincc(const Tensor& self, const Tensor& other);
 /// log of the multivariate gamma function of dimension p (DLMF 35.3.4): log(pi) p (p - 1) / 4 +
 /// lgamma(x) + lgamma(x - 1/2) + ... (p terms). Throws Error unless p >= 1.
+/// [composite]
 Tensor multigammaln(const Tensor& self, int64_t p);
 /// Hurwitz' zeta function, the sum of (other + k)^-self over k = 0, 1, ... Gradients flow to
 /// `other` alone: backward throws NotImplementedError for `self`.

@@ -2,14 +2,13 @@
 
 #include <numbers>
 
+#include "bodies/unary.h"
 #include "taeda/kernels/pointwise/transcendental.h"
 #include "taeda/kernels/pointwise/unary.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -41,182 +40,145 @@ Tensor sigmoid_slope(const Tensor& g, const Tensor& y) {
 
 }  // namespace
 
-Tensor abs(const Tensor& self) {
-  if (is_observed()) return observe("abs", abs, self);
+Tensor do_abs(const Tensor& self) {
   return differentiable_in_input("AbsBackward0", Abs{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(unit(x)); });
 }
 
-Tensor log(const Tensor& self) {
-  if (is_observed()) return observe("log", log, self);
-  if (AutocastMode::is_active()) return policy::declared<"log">(log, self);
+Tensor do_log(const Tensor& self) {
   return differentiable_in_input("LogBackward0", Log{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.div(x); });
 }
 
-Tensor log2(const Tensor& self) {
-  if (is_observed()) return observe("log2", log2, self);
-  if (AutocastMode::is_active()) return policy::declared<"log2">(log2, self);
+Tensor do_log2(const Tensor& self) {
   return differentiable_in_input(
       "Log2Backward0", Log2{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn2)); });
 }
 
-Tensor log10(const Tensor& self) {
-  if (is_observed()) return observe("log10", log10, self);
-  if (AutocastMode::is_active()) return policy::declared<"log10">(log10, self);
+Tensor do_log10(const Tensor& self) {
   return differentiable_in_input(
       "Log10Backward0", Log10{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(x.mul(kLn10)); });
 }
 
-Tensor log1p(const Tensor& self) {
-  if (is_observed()) return observe("log1p", log1p, self);
-  if (AutocastMode::is_active()) return policy::declared<"log1p">(log1p, self);
+Tensor do_log1p(const Tensor& self) {
   return differentiable_in_input("Log1pBackward0", Log1p{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.div(x.add(1)); });
 }
 
-Tensor square(const Tensor& self) {
-  if (is_observed()) return observe("square", square, self);
+Tensor do_square(const Tensor& self) {
   if (self.dtype() == kBool) return square(self.to(kLong));
   return differentiable_in_input(
       "SquareBackward0", Square{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(conjugate(x)).mul(2); });
 }
 
-Tensor sin(const Tensor& self) {
-  if (is_observed()) return observe("sin", sin, self);
+Tensor do_sin(const Tensor& self) {
   return differentiable_in_input("SinBackward0", Sin{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.cos()); });
 }
 
-Tensor cos(const Tensor& self) {
-  if (is_observed()) return observe("cos", cos, self);
+Tensor do_cos(const Tensor& self) {
   return differentiable_in_input("CosBackward0", Cos{}, self, [](const Tensor& g, const Tensor& x) {
     return g.mul(x.sin()).neg();
   });
 }
 
-Tensor asin(const Tensor& self) {
-  if (is_observed()) return observe("asin", asin, self);
-  if (AutocastMode::is_active()) return policy::declared<"asin">(asin, self);
+Tensor do_asin(const Tensor& self) {
   return differentiable_in_input(
       "AsinBackward0", Asin{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()); });
 }
 
-Tensor acos(const Tensor& self) {
-  if (is_observed()) return observe("acos", acos, self);
-  if (AutocastMode::is_active()) return policy::declared<"acos">(acos, self);
+Tensor do_acos(const Tensor& self) {
   return differentiable_in_input(
       "AcosBackward0", Acos{}, self,
       [](const Tensor& g, const Tensor& x) { return g.mul(rsub(x.square(), 1).rsqrt()).neg(); });
 }
 
-Tensor atan(const Tensor& self) {
-  if (is_observed()) return observe("atan", atan, self);
+Tensor do_atan(const Tensor& self) {
   return differentiable_in_input(
       "AtanBackward0", Atan{}, self,
       [](const Tensor& g, const Tensor& x) { return g.div(x.square().add(1)); });
 }
 
-Tensor sinh(const Tensor& self) {
-  if (is_observed()) return observe("sinh", sinh, self);
-  if (AutocastMode::is_active()) return policy::declared<"sinh">(sinh, self);
+Tensor do_sinh(const Tensor& self) {
   return differentiable_in_input("SinhBackward0", Sinh{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.cosh()); });
 }
 
-Tensor cosh(const Tensor& self) {
-  if (is_observed()) return observe("cosh", cosh, self);
-  if (AutocastMode::is_active()) return policy::declared<"cosh">(cosh, self);
+Tensor do_cosh(const Tensor& self) {
   return differentiable_in_input("CoshBackward0", Cosh{}, self,
                                  [](const Tensor& g, const Tensor& x) { return g.mul(x.sinh()); });
 }
 
-Tensor erf(const Tensor& self) {
-  if (is_observed()) return observe("erf", erf, self);
+Tensor do_erf(const Tensor& self) {
   return differentiable_in_input("ErfBackward0", Erf{}, self, [](const Tensor& g, const Tensor& x) {
     return g.mul(x.square().neg().exp()).mul(kTwoOverRootPi);
   });
 }
 
-Tensor erfc(const Tensor& self) {
+Tensor do_erfc(const Tensor& self) {
   return differentiable_in_input("ErfcBackward0", Erfc{}, self,
                                  [](const Tensor& g, const Tensor& x) {
                                    return g.mul(x.square().neg().exp()).mul(-kTwoOverRootPi);
                                  });
 }
 
-Tensor exp(const Tensor& self) {
-  if (is_observed()) return observe("exp", exp, self);
-  if (AutocastMode::is_active()) return policy::declared<"exp">(exp, self);
+Tensor do_exp(const Tensor& self) {
   return differentiable_in_output(
       "ExpBackward0", Exp{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
 }
 
-Tensor exp2(const Tensor& self) {
-  if (is_observed()) return observe("exp2", exp2, self);
+Tensor do_exp2(const Tensor& self) {
   return differentiable_in_output(
       "Exp2Backward0", Exp2{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y).mul(kLn2); });
 }
 
-Tensor expm1(const Tensor& self) {
-  if (is_observed()) return observe("expm1", expm1, self);
-  if (AutocastMode::is_active()) return policy::declared<"expm1">(expm1, self);
+Tensor do_expm1(const Tensor& self) {
   return differentiable_in_output("Expm1Backward0", Expm1{}, self,
                                   [](const Tensor& g, const Tensor& y) { return g.mul(y.add(1)); });
 }
 
-Tensor sqrt(const Tensor& self) {
-  if (is_observed()) return observe("sqrt", sqrt, self);
+Tensor do_sqrt(const Tensor& self) {
   return differentiable_in_output("SqrtBackward0", Sqrt{}, self,
                                   [](const Tensor& g, const Tensor& y) { return g.div(y.mul(2)); });
 }
 
-Tensor rsqrt(const Tensor& self) {
-  if (is_observed()) return observe("rsqrt", rsqrt, self);
-  if (AutocastMode::is_active()) return policy::declared<"rsqrt">(rsqrt, self);
+Tensor do_rsqrt(const Tensor& self) {
   return differentiable_in_output(
       "RsqrtBackward0", Rsqrt{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
 }
 
-Tensor reciprocal(const Tensor& self) {
-  if (is_observed()) return observe("reciprocal", reciprocal, self);
-  if (AutocastMode::is_active()) return policy::declared<"reciprocal">(reciprocal, self);
+Tensor do_reciprocal(const Tensor& self) {
   return differentiable_in_output(
       "ReciprocalBackward0", Reciprocal{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
 }
 
-Tensor tan(const Tensor& self) {
-  if (is_observed()) return observe("tan", tan, self);
-  if (AutocastMode::is_active()) return policy::declared<"tan">(tan, self);
+Tensor do_tan(const Tensor& self) {
   return differentiable_in_output(
       "TanBackward0", Tan{}, self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.square().add(1)); });
 }
 
-Tensor tanh(const Tensor& self) {
-  if (is_observed()) return observe("tanh", tanh, self);
+Tensor do_tanh(const Tensor& self) {
   return differentiable_in_output(
       "TanhBackward0", Tanh{}, self,
       [](const Tensor& g, const Tensor& y) { return tanh_slope(g, y); });
 }
 
-Tensor sigmoid(const Tensor& self) {
-  if (is_observed()) return observe("sigmoid", sigmoid, self);
+Tensor do_sigmoid(const Tensor& self) {
   return differentiable_in_output(
       "SigmoidBackward0", Sigmoid{}, self,
       [](const Tensor& g, const Tensor& y) { return sigmoid_slope(g, y); });
 }
 
-Tensor neg(const Tensor& self) {
-  if (is_observed()) return observe("neg", neg, self);
+Tensor do_neg(const Tensor& self) {
   TAEDA_CHECK(self.dtype() != kBool, Neg::not_for_bool);
   if (!self.is_strided()) [[unlikely]]
     return detail::on_values(self, true, [](const Tensor& values) { return values.neg(); });
@@ -225,7 +187,7 @@ Tensor neg(const Tensor& self) {
   return y;
 }
 
-Tensor conj(const Tensor& self) {
+Tensor do_conj(const Tensor& self) {
   if (!self.is_complex()) return self;
   Tensor y = pointwise(Conj{}, self);
   if (wants_grad(self))
@@ -267,10 +229,7 @@ Tensor angle(const Tensor& self) {
   return y;
 }
 
-Tensor sign(const Tensor& self) {
-  if (is_observed()) return observe("sign", sign, self);
-  return step_function("SignBackward0", Sign{}, self);
-}
+Tensor do_sign(const Tensor& self) { return step_function("SignBackward0", Sign{}, self); }
 
 namespace {
 
@@ -282,20 +241,10 @@ Tensor rounded(const char* node, const Op& op, const Tensor& self) {
 
 }  // namespace
 
-Tensor floor(const Tensor& self) {
-  if (is_observed()) return observe("floor", floor, self);
-  return rounded("FloorBackward0", Floor{}, self);
-}
-Tensor ceil(const Tensor& self) {
-  if (is_observed()) return observe("ceil", ceil, self);
-  return rounded("CeilBackward0", Ceil{}, self);
-}
-Tensor round(const Tensor& self) {
-  if (is_observed()) return observe_overloaded("round", round, self);
-  return rounded("RoundBackward0", Round{}, self);
-}
-Tensor round(const Tensor& self, int64_t decimals) {
-  if (is_observed()) return observe_overloaded("round", round, self, decimals);
+Tensor do_floor(const Tensor& self) { return rounded("FloorBackward0", Floor{}, self); }
+Tensor do_ceil(const Tensor& self) { return rounded("CeilBackward0", Ceil{}, self); }
+Tensor do_round(const Tensor& self) { return rounded("RoundBackward0", Round{}, self); }
+Tensor do_round(const Tensor& self, int64_t decimals) {
   check_floating("round", self);
   if (decimals == 0) return self.round();
   const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
@@ -304,12 +253,9 @@ Tensor round(const Tensor& self, int64_t decimals) {
   const Tensor y = decimals > 0 ? x.mul(scale).round().div(scale) : x.div(scale).round().mul(scale);
   return y.to(self.dtype());
 }
-Tensor trunc(const Tensor& self) {
-  if (is_observed()) return observe("trunc", trunc, self);
-  return rounded("TruncBackward0", Trunc{}, self);
-}
+Tensor do_trunc(const Tensor& self) { return rounded("TruncBackward0", Trunc{}, self); }
 
-Tensor frac(const Tensor& self) {
+Tensor do_frac(const Tensor& self) {
   Tensor y = pointwise(Frac{}, self);
   if (wants_grad(self)) record("FracBackward0", y, {self}, [](const Tensor& g) { return g; });
   return y;
@@ -317,7 +263,7 @@ Tensor frac(const Tensor& self) {
 
 // ---- gradients that are operations ----
 
-Tensor tanh_backward(const Tensor& grad, const Tensor& result) {
+Tensor do_tanh_backward(const Tensor& grad, const Tensor& result) {
   if (result.is_complex()) return tanh_slope(grad.conj(), result).conj();
   Tensor out = pointwise(TanhBackward{}, grad, result);
   if (wants_grad(grad, result))
@@ -331,7 +277,7 @@ Tensor tanh_backward(const Tensor& grad, const Tensor& result) {
   return out;
 }
 
-Tensor sigmoid_backward(const Tensor& grad, const Tensor& result) {
+Tensor do_sigmoid_backward(const Tensor& grad, const Tensor& result) {
   if (result.is_complex()) return sigmoid_slope(grad.conj(), result).conj();
   Tensor out = pointwise(SigmoidBackward{}, grad, result);
   if (wants_grad(grad, result))
@@ -380,48 +326,41 @@ Tensor& in_place_by_output(const char* name, const char* node, const PointwiseCa
 
 }  // namespace
 
-Tensor& Tensor::exp_() const {
-  if (is_observed()) return observe_method<Tensor&>("exp_", &Tensor::exp_, *this);
-  return in_place_by_output("exp_", "ExpBackward0", pointwise_call(Exp{}), *this,
+Tensor& do_exp_(const Tensor& self) {
+  return in_place_by_output("exp_", "ExpBackward0", pointwise_call(Exp{}), self,
                             [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y)); });
 }
 
-Tensor& Tensor::sqrt_() const {
-  if (is_observed()) return observe_method<Tensor&>("sqrt_", &Tensor::sqrt_, *this);
-  return in_place_by_output("sqrt_", "SqrtBackward0", pointwise_call(Sqrt{}), *this,
+Tensor& do_sqrt_(const Tensor& self) {
+  return in_place_by_output("sqrt_", "SqrtBackward0", pointwise_call(Sqrt{}), self,
                             [](const Tensor& g, const Tensor& y) { return g.div(y.mul(2)); });
 }
 
-Tensor& Tensor::rsqrt_() const {
-  if (is_observed()) return observe_method<Tensor&>("rsqrt_", &Tensor::rsqrt_, *this);
+Tensor& do_rsqrt_(const Tensor& self) {
   return in_place_by_output(
-      "rsqrt_", "RsqrtBackward0", pointwise_call(Rsqrt{}), *this,
+      "rsqrt_", "RsqrtBackward0", pointwise_call(Rsqrt{}), self,
       [](const Tensor& g, const Tensor& y) { return g.mul(y.pow(3)).mul(-0.5); });
 }
 
-Tensor& Tensor::reciprocal_() const {
-  if (is_observed()) return observe_method<Tensor&>("reciprocal_", &Tensor::reciprocal_, *this);
+Tensor& do_reciprocal_(const Tensor& self) {
   return in_place_by_output(
-      "reciprocal_", "ReciprocalBackward0", pointwise_call(Reciprocal{}), *this,
+      "reciprocal_", "ReciprocalBackward0", pointwise_call(Reciprocal{}), self,
       [](const Tensor& g, const Tensor& y) { return g.mul(conjugate(y.square())).neg(); });
 }
 
-Tensor& Tensor::tanh_() const {
-  if (is_observed()) return observe_method<Tensor&>("tanh_", &Tensor::tanh_, *this);
-  return in_place_by_output("tanh_", "TanhBackward0", pointwise_call(Tanh{}), *this,
+Tensor& do_tanh_(const Tensor& self) {
+  return in_place_by_output("tanh_", "TanhBackward0", pointwise_call(Tanh{}), self,
                             [](const Tensor& g, const Tensor& y) { return tanh_slope(g, y); });
 }
 
-Tensor& Tensor::sigmoid_() const {
-  if (is_observed()) return observe_method<Tensor&>("sigmoid_", &Tensor::sigmoid_, *this);
-  return in_place_by_output("sigmoid_", "SigmoidBackward0", pointwise_call(Sigmoid{}), *this,
+Tensor& do_sigmoid_(const Tensor& self) {
+  return in_place_by_output("sigmoid_", "SigmoidBackward0", pointwise_call(Sigmoid{}), self,
                             [](const Tensor& g, const Tensor& y) { return sigmoid_slope(g, y); });
 }
 
-Tensor& Tensor::abs_() const {
-  if (is_observed()) return observe_method<Tensor&>("abs_", &Tensor::abs_, *this);
-  TAEDA_CHECK(!is_complex(), "In-place abs is not supported for complex tensors.");
-  return unary_in_place("abs_", pointwise_call(Abs{}), *this, &taeda::abs);
+Tensor& do_abs_(const Tensor& self) {
+  TAEDA_CHECK(!self.is_complex(), "In-place abs is not supported for complex tensors.");
+  return unary_in_place("abs_", pointwise_call(Abs{}), self, &taeda::abs);
 }
 
 }  // namespace taeda::inline v0_2

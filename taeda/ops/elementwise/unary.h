@@ -107,6 +107,7 @@ Tensor sigmoid(const Tensor& self);
 Tensor conj(const Tensor& self);
 /// The angle of each complex number in radians, in (-pi, pi]; its gradient at 0 is 0. Of a real
 /// number: pi below zero, else 0, NaN for NaN, with a gradient of zero.
+/// [composite]
 Tensor angle(const Tensor& self);
 /// min(max(x, low), high), where a bound may be missing; NaN stays NaN. The gradient passes where x
 /// lies between the bounds, and goes to a tensor bound where it does not; x and a tensor bound that

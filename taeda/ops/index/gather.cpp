@@ -1,9 +1,9 @@
 // Indexing along one dimension: whole rows (index_select, index_add, ...) and single elements
 // (gather, scatter, masks).
+#include "bodies/index.h"
 #include "taeda/base/warning.h"
 #include "taeda/kernels/index.h"
 #include "taeda/ops/assign.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -13,7 +13,6 @@
 #include "taeda/ops/shape/shape.h"
 #include "taeda/ops/sparse/sparse_common.h"
 #include "taeda/tensor/iter.h"
-#include "taeda/tensor/observer.h"
 #include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2 {
@@ -99,8 +98,7 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
 
 }  // namespace
 
-Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
-  if (is_observed()) return observe("index_select", index_select, self, dim, index);
+Tensor do_index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   const int64_t d = wrap_dim(dim, self.dim());
   if (self.is_sparse()) [[unlikely]]
     return detail::sparse_index_select(self, d, index);
@@ -133,8 +131,8 @@ Tensor selected_rows(const Tensor& g, int64_t dim, const Tensor& index, const Di
 
 }  // namespace
 
-Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                 const Scalar& alpha) {
+Tensor do_index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                    const Scalar& alpha) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_source("index_add_", self, d, index, source);
   Tensor out;
@@ -155,23 +153,21 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   return out;
 }
 
-Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& source,
-                           const Scalar& alpha) const {
+Tensor& do_index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                      const Scalar& alpha) {
   return in_place(
-      "index_add_", *this, wants_grad(*this, source),
+      "index_add_", self, wants_grad(self, source),
       [&](const Tensor& self) { return self.index_add(dim, index, source, alpha); },
       [&] {
-        const int64_t d = wrap_dim(dim, this->dim());
-        check_source("index_add_", *this, d, index, source);
-        check_no_internal_overlap(*this);
-        check_no_overlap(*this, {&index, &source});
-        put_rows("index_add", *this, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
+        const int64_t d = wrap_dim(dim, self.dim());
+        check_source("index_add_", self, d, index, source);
+        check_no_internal_overlap(self);
+        check_no_overlap(self, {&index, &source});
+        put_rows("index_add", self, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
       });
 }
 
-Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
-  if (AutocastMode::is_active())
-    return policy::declared<"index_copy">(index_copy, self, dim, index, source);
+Tensor do_index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_source("index_copy_", self, d, index, source);
   Tensor out;
@@ -191,16 +187,16 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
   return out;
 }
 
-Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& source) const {
+Tensor& do_index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   return in_place(
-      "index_copy_", *this, wants_grad(*this, source),
+      "index_copy_", self, wants_grad(self, source),
       [&](const Tensor& self) { return taeda::index_copy(self, dim, index, source); },
       [&] {
-        const int64_t d = wrap_dim(dim, this->dim());
-        check_source("index_copy_", *this, d, index, source);
-        check_no_internal_overlap(*this);
-        check_no_overlap(*this, {&index, &source});
-        put_rows("index_copy", *this, d, index, source, false);
+        const int64_t d = wrap_dim(dim, self.dim());
+        check_source("index_copy_", self, d, index, source);
+        check_no_internal_overlap(self);
+        check_no_overlap(self, {&index, &source});
+        put_rows("index_copy", self, d, index, source, false);
       });
 }
 
@@ -218,7 +214,7 @@ void fill_rows(const Tensor& self, int64_t dim, const Tensor& index, const Scala
 
 }  // namespace
 
-Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+Tensor do_index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor out;
   {
@@ -234,7 +230,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   return out;
 }
 
-Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+Tensor do_index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
   TAEDA_CHECK(value.dim() == 0,
               "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
@@ -244,14 +240,14 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Te
   return index_copy(self, dim, index, value.to(self.dtype()).expand(rows));
 }
 
-Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& value) const {
+Tensor& do_index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return in_place(
-      "index_fill_", *this, wants_grad(*this),
+      "index_fill_", self, wants_grad(self),
       [&](const Tensor& self) { return taeda::index_fill(self, dim, index, value); },
       [&] {
-        detail::warn_of_expansion("index_fill_", *this);
-        check_no_overlap(*this, {&index});
-        fill_rows(*this, wrap_dim(dim, this->dim()), index, value);
+        detail::warn_of_expansion("index_fill_", self);
+        check_no_overlap(self, {&index});
+        fill_rows(self, wrap_dim(dim, self.dim()), index, value);
       });
 }
 
@@ -326,8 +322,7 @@ Tensor scalar_like(const Tensor& self, const Tensor& index, const Scalar& value)
 
 }  // namespace
 
-Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
-  if (is_observed()) return observe("gather", gather, self, dim, index, sparse_grad);
+Tensor do_gather(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_gather("gather", self, d, index, true);
   Tensor out =
@@ -343,8 +338,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
   return out;
 }
 
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, src);
+Tensor do_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_scatter("scatter", self, d, index, src);
   Tensor out;
@@ -364,8 +358,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
   return out;
 }
 
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, value);
+Tensor do_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_gather("scatter", self, d, index, false);
   Tensor out;
@@ -382,10 +375,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
   return out;
 }
 
-Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  if (is_observed()) return observe("scatter_add", scatter_add, self, dim, index, src);
-  if (AutocastMode::is_active())
-    return policy::declared<"scatter_add">(taeda::scatter_add, self, dim, index, src);
+Tensor do_scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_scatter("scatter_add", self, d, index, src);
   Tensor out;
@@ -414,58 +404,56 @@ std::string_view reduction_of(std::string_view reduce) {
 
 }  // namespace
 
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-               std::string_view reduce) {
-  if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, src, reduce);
+Tensor do_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                  std::string_view reduce) {
   TAEDA_WARN_ONCE(
       "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
       "future PyTorch release. Use torch.scatter_reduce instead for more reduction options.");
   return scatter_reduce(self, dim, index, src, reduction_of(reduce));
 }
 
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
-               std::string_view reduce) {
-  if (is_observed()) return observe_overloaded("scatter", scatter, self, dim, index, value, reduce);
+Tensor do_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+                  std::string_view reduce) {
   return scatter_reduce(self, dim, index, full(index.sizes(), value, self.options()),
                         reduction_of(reduce));
 }
 
-Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) const {
+Tensor& do_scatter_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return in_place(
-      "scatter_", *this, wants_grad(*this, src),
+      "scatter_", self, wants_grad(self, src),
       [&](const Tensor& self) { return self.scatter(dim, index, src); },
       [&] {
-        const int64_t d = wrap_dim(dim, this->dim());
-        check_scatter("scatter", *this, d, index, src);
-        check_no_internal_overlap(*this);
-        check_no_overlap(*this, {&index, &src});
-        scatter_into(*this, d, index, src, Meeting::Last);
+        const int64_t d = wrap_dim(dim, self.dim());
+        check_scatter("scatter", self, d, index, src);
+        check_no_internal_overlap(self);
+        check_no_overlap(self, {&index, &src});
+        scatter_into(self, d, index, src, Meeting::Last);
       });
 }
 
-Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) const {
+Tensor& do_scatter_(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return in_place(
-      "scatter_", *this, wants_grad(*this),
+      "scatter_", self, wants_grad(self),
       [&](const Tensor& self) { return self.scatter(dim, index, value); },
       [&] {
-        const int64_t d = wrap_dim(dim, this->dim());
-        check_gather("scatter", *this, d, index, false);
-        check_no_internal_overlap(*this);
-        check_no_overlap(*this, {&index});
-        scatter_into(*this, d, index, scalar_like(*this, index, value), Meeting::Last);
+        const int64_t d = wrap_dim(dim, self.dim());
+        check_gather("scatter", self, d, index, false);
+        check_no_internal_overlap(self);
+        check_no_overlap(self, {&index});
+        scatter_into(self, d, index, scalar_like(self, index, value), Meeting::Last);
       });
 }
 
-Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const {
+Tensor& do_scatter_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return in_place(
-      "scatter_add_", *this, wants_grad(*this, src),
+      "scatter_add_", self, wants_grad(self, src),
       [&](const Tensor& self) { return self.scatter_add(dim, index, src); },
       [&] {
-        const int64_t d = wrap_dim(dim, this->dim());
-        check_scatter("scatter_add", *this, d, index, src);
-        check_no_internal_overlap(*this);
-        check_no_overlap(*this, {&index, &src});
-        scatter_into(*this, d, index, src, Meeting::Sum);
+        const int64_t d = wrap_dim(dim, self.dim());
+        check_scatter("scatter_add", self, d, index, src);
+        check_no_internal_overlap(self);
+        check_no_overlap(self, {&index, &src});
+        scatter_into(self, d, index, src, Meeting::Sum);
       });
 }
 
@@ -485,8 +473,7 @@ Tensor gather_along(const Tensor& self, const Tensor& indices, int64_t dim) {
 
 }  // namespace
 
-Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim) {
-  if (is_observed()) return observe("take_along_dim", take_along_dim, self, indices, dim);
+Tensor do_take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim) {
   const bool are_indices = indices.dtype() == kLong || indices.dtype() == kInt;
   if (!dim) {
     TAEDA_CHECK(are_indices || indices.numel() == 0,
@@ -527,8 +514,7 @@ void fill_masked(const Tensor& out, const Tensor& in, const Tensor& mask, const 
 
 }  // namespace
 
-Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  if (is_observed()) return observe_overloaded("masked_fill", masked_fill, self, mask, value);
+Tensor do_masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   check_mask(self, mask, &value);
   const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
   Tensor out = IntArrayRef(shape) == self.sizes() ? empty_like(self) : empty(shape, self.options());
@@ -540,8 +526,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
   return out;
 }
 
-Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  if (is_observed()) return observe_overloaded("masked_fill", masked_fill, self, mask, value);
+Tensor do_masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   TAEDA_CHECK(value.dim() == 0,
               "masked_fill_ only supports a 0-dimensional value tensor, but got "
               "tensor with ",
@@ -562,30 +547,26 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
   return out;
 }
 
-Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
-  if (is_observed())
-    return observe_method<Tensor&>("masked_fill_", &Tensor::masked_fill_, *this, mask, value);
+Tensor& do_masked_fill_(const Tensor& self, const Tensor& mask, const Scalar& value) {
   return in_place(
-      "masked_fill_", *this, wants_grad(*this),
+      "masked_fill_", self, wants_grad(self),
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
       [&] {
-        check_mask(*this, mask, &value);
-        detail::warn_of_expansion("masked_fill_", *this);
-        check_partial_overlap(*this, mask);
-        fill_masked(*this, *this, mask, value);
+        check_mask(self, mask, &value);
+        detail::warn_of_expansion("masked_fill_", self);
+        check_partial_overlap(self, mask);
+        fill_masked(self, self, mask, value);
       });
 }
 
-Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
-  if (is_observed())
-    return observe_method<Tensor&>("masked_fill_", &Tensor::masked_fill_, *this, mask, value);
+Tensor& do_masked_fill_(const Tensor& self, const Tensor& mask, const Tensor& value) {
   return in_place(
-      "masked_fill_", *this, wants_grad(*this, value),
+      "masked_fill_", self, wants_grad(self, value),
       [&](const Tensor& self) { return self.masked_fill(mask, value); },
       [&] {
-        detail::warn_of_expansion("masked_fill_", *this);
-        check_partial_overlap(*this, mask);
-        copy_(masked_fill(mask, value));
+        detail::warn_of_expansion("masked_fill_", self);
+        check_partial_overlap(self, mask);
+        self.copy_(self.masked_fill(mask, value));
       });
 }
 

@@ -1,15 +1,15 @@
 // Indexing with numbers, slices, masks and tensors; see Note [Rows] in kernels/index.h.
 #include "taeda/ops/index/index.h"
 
+#include "bodies/index.h"
+#include "bodies/tensor_methods.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/warning.h"
 #include "taeda/kernels/index.h"
 #include "taeda/ops/assign.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/iter.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -317,8 +317,7 @@ void check_broadcasts(const Tensor& values, IntArrayRef to) {
 
 }  // namespace
 
-Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
-  if (is_observed()) return observe_overloaded("index", index, self, indices);
+Tensor do_index(const Tensor& self, ArrayRef<TensorIndex> indices) {
   const Selection s = Parser(self, indices).take();
   if (s.has_tensors()) return get(s.view, s.indices);
   return s.view.is_same(self) ? self.view(self.sizes()) : s.view;
@@ -331,89 +330,76 @@ void check_not_empty(std::initializer_list<TensorIndex> indices, const char* met
 }
 }  // namespace
 
-Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
-  if (is_observed()) return observe_method("index", &Tensor::index, *this, indices);
+Tensor do_index(const Tensor& self, std::initializer_list<TensorIndex> indices) {
   check_not_empty(indices, "index");
-  return index(ArrayRef<TensorIndex>(indices));
+  return self.index(ArrayRef<TensorIndex>(indices));
 }
 
 Tensor Tensor::operator[](const Tensor& index) const { return this->index({index}); }
 
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
-                           bool accumulate) const {
-  if (is_observed())
-    return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, values,
-                                   accumulate);
-  check_inplace("index_put_", *this, wants_grad(*this, values));
+Tensor& do_index_put_(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
+                      bool accumulate) {
+  check_inplace("index_put_", self, wants_grad(self, values));
   // How many elements a mask chooses is not known on meta, and does not matter for a number.
-  if (is_meta() && !accumulate && values.dim() == 0 && indices.size() == 1 &&
+  if (self.is_meta() && !accumulate && values.dim() == 0 && indices.size() == 1 &&
       indices[0].kind() == TensorIndex::Kind::Tensor && is_mask(indices[0].tensor()) &&
-      indices[0].tensor().sizes() == sizes())
-    return masked_fill_(indices[0].tensor().to(kBool), values);
+      indices[0].tensor().sizes() == self.sizes())
+    return self.masked_fill_(indices[0].tensor().to(kBool), values);
   const bool fills = !accumulate && values.numel() == 1 && only_masks(indices);
-  const Selection s = Parser(*this, indices, fills).take();
+  const Selection s = Parser(self, indices, fills).take();
   if (!s.has_tensors()) {
     const Tensor source = without_leading_ones(values, s.view.sizes().size());
     if (accumulate)
       s.view.add_(source);
     else
       s.view.copy_(source);
-    return const_cast<Tensor&>(*this);
+    return const_cast<Tensor&>(self);
   }
   // One number through masks is masked_fill, which converts it.
-  if (fills && values.is_cpu() && values.dtype() != dtype()) {
-    TAEDA_CHECK(is_complex() || !values.is_complex(), "value cannot be converted to type ",
-                dtype_name(dtype()), " without overflow");
-    return index_put_(indices, values.to(dtype()));
+  if (fills && values.is_cpu() && values.dtype() != self.dtype()) {
+    TAEDA_CHECK(self.is_complex() || !values.is_complex(), "value cannot be converted to type ",
+                dtype_name(self.dtype()), " without overflow");
+    return self.index_put_(indices, values.to(self.dtype()));
   }
-  TAEDA_CHECK(values.dtype() == dtype(),
+  TAEDA_CHECK(values.dtype() == self.dtype(),
               "Index put requires the source and destination dtypes "
               "match, got ",
-              to_string(dtype()), " for the destination and ", to_string(values.dtype()),
+              to_string(self.dtype()), " for the destination and ", to_string(values.dtype()),
               " for the source.");
   const Plan plan(s.view.sizes(), s.indices);
   Tensor source = without_leading_ones(values, plan.result.size());
   check_broadcasts(source, plan.result);
-  if (source.dim() == 0) source = source.to(device());
-  TAEDA_CHECK(source.device() == device(),
+  if (source.dim() == 0) source = source.to(self.device());
+  TAEDA_CHECK(source.device() == self.device(),
               "expected all tensors to be on the same device, but "
               "values are on ",
-              source.device(), " and self is on ", device(), " (index_put_)");
+              source.device(), " and self is on ", self.device(), " (index_put_)");
   detail::warn_of_expansion(fills ? "masked_fill_" : "index_put_", s.view);
   check_no_overlap(s.view, {&values});
   for (const Tensor& t : s.indices)
     if (t.defined()) check_no_overlap(s.view, {&t});
   put_elements("index_put_", s.view, s.indices, source, accumulate);
-  return const_cast<Tensor&>(*this);
+  return const_cast<Tensor&>(self);
 }
 
-Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Tensor& values,
-                           bool accumulate) const {
-  if (is_observed())
-    return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, values,
-                                   accumulate);
+Tensor& do_index_put_(const Tensor& self, std::initializer_list<TensorIndex> indices,
+                      const Tensor& values, bool accumulate) {
   check_not_empty(indices, "index_put_");
-  return index_put_(ArrayRef<TensorIndex>(indices), values, accumulate);
+  return self.index_put_(ArrayRef<TensorIndex>(indices), values, accumulate);
 }
 
-Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) const {
-  if (is_observed())
-    return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, value);
+Tensor& do_index_put_(const Tensor& self, std::initializer_list<TensorIndex> indices,
+                      const Scalar& value) {
   check_not_empty(indices, "index_put_");
-  return index_put_(ArrayRef<TensorIndex>(indices), full({}, value, options()));
+  return self.index_put_(ArrayRef<TensorIndex>(indices), full({}, value, self.options()));
 }
 
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const {
-  if (is_observed())
-    return observe_method<Tensor&>("index_put_", &Tensor::index_put_, *this, indices, value);
-  return index_put_(indices, full({}, value, options()));
+Tensor& do_index_put_(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
+  return self.index_put_(indices, full({}, value, self.options()));
 }
 
-Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
-                 bool accumulate) {
-  if (is_observed()) return observe("index_put", index_put, self, indices, values, accumulate);
-  if (AutocastMode::is_active())
-    return policy::declared<"index_put">(index_put, self, indices, values, accumulate);
+Tensor do_index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
+                    bool accumulate) {
   Tensor out = self.clone();
   out.index_put_(indices, values, accumulate);
   return out;
@@ -428,16 +414,14 @@ Tensor take(const Tensor& self, const Tensor& index) {
   return flat.index({list}).view(index.sizes());
 }
 
-Tensor masked_select(const Tensor& self, const Tensor& mask) {
-  if (is_observed()) return observe("masked_select", masked_select, self, mask);
+Tensor do_masked_select(const Tensor& self, const Tensor& mask) {
   TAEDA_CHECK(mask.dtype() == kBool, "masked_select: expected BoolTensor for mask");
   const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
   if (shape.empty()) return self.reshape({1}).index({mask.reshape({1})});
   return self.expand(shape).index({mask.expand(shape)});
 }
 
-Tensor nonzero(const Tensor& self) {
-  if (is_observed()) return observe("nonzero", nonzero, self);
+Tensor do_nonzero(const Tensor& self) {
   const Tensor flat = self.contiguous();
   Tensor count = empty({1}, self.options().dtype(kLong));
   int64_t n = 0;
@@ -454,9 +438,6 @@ std::vector<Tensor> nonzero_numpy(const Tensor& self) {
   return (self.dim() == 0 ? self.reshape({1}) : self).nonzero().unbind(1);
 }
 
-std::vector<Tensor> where(const Tensor& condition) {
-  if (is_observed()) return observe_overloaded<std::vector<Tensor>>("where", where, condition);
-  return nonzero_numpy(condition);
-}
+std::vector<Tensor> do_where(const Tensor& condition) { return nonzero_numpy(condition); }
 
 }  // namespace taeda::inline v0_2

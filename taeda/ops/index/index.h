@@ -58,7 +58,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value);
 /// The elements where `mask` is true, as a vector. Waits for the device.
 Tensor masked_select(const Tensor& self, const Tensor& mask);
 /// The elements of the flattened tensor at `index`, in index's shape.
-/// [dtypes: integral]
+/// [dtypes: integral, composite]
 Tensor take(const Tensor& self, const Tensor& index);
 /// Values along `dim` at `indices`, which broadcast against self in the other dimensions.
 /// [dtypes: integral]
@@ -67,6 +67,7 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, OptionalDim dim
 /// [also: argwhere]
 Tensor nonzero(const Tensor& self);
 /// Its columns, one index for each dimension; a number counts as a vector of one element.
+/// [composite]
 std::vector<Tensor> nonzero_numpy(const Tensor& self);
 /// The columns of `nonzero(condition)`.
 /// [not method]

@@ -1,9 +1,10 @@
 // Distances between vectors.
 #include <algorithm>
 
+#include "bodies/selection.h"
+#include "bodies/statistics.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -157,8 +158,7 @@ Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
   return vector_norm(self.sub(other), p);
 }
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p, OptionalDim compute_mode) {
-  if (AutocastMode::is_active()) return policy::declared<"cdist">(cdist, x1, x2, p, compute_mode);
+Tensor do_cdist(const Tensor& x1, const Tensor& x2, double p, OptionalDim compute_mode) {
   TAEDA_CHECK(x1.is_floating_point(),
               "cdist only supports floating-point dtypes, X1 got: ", to_string(x1.dtype()));
   TAEDA_CHECK(x2.is_floating_point(),
@@ -264,7 +264,7 @@ struct AllPairs {
 
 }  // namespace
 
-Tensor pdist(const Tensor& self, double p) {
+Tensor do_pdist(const Tensor& self, double p) {
   TAEDA_CHECK(self.dim() == 2, "pdist only supports 2D tensors, got: ", self.dim(), "D");
   check_floating("pdist", self);
   TAEDA_CHECK(p >= 0, "pdist only supports non-negative p values");

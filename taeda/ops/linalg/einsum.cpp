@@ -4,9 +4,9 @@
 #include <array>
 #include <cctype>
 
+#include "bodies/einsum.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/linalg/matmul.h"
-#include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
@@ -273,8 +273,7 @@ Tensor multiply_and_sum(Tensor left, Tensor right, const DimVector& sums) {
 
 }  // namespace
 
-Tensor einsum(std::string_view equation_text, TensorList inputs, IntArrayRef path) {
-  if (is_observed()) return observe("einsum", einsum, equation_text, inputs, path);
+Tensor do_einsum(std::string_view equation_text, TensorList inputs, IntArrayRef /*path*/) {
   const std::string text(equation_text);
   TAEDA_CHECK(!inputs.empty(), "einsum(): must provide at least one operand");
   const Equation equation(text, inputs.size());

@@ -18,9 +18,11 @@ Tensor einsum(std::string_view equation, TensorList operands, IntArrayRef path =
 
 /// Sums over pairs of dimensions: dims_self[i] of `self` with dims_other[i] of `other`. The result
 /// has the other dimensions of `self`, then those of `other`.
+/// [composite]
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
                  IntArrayRef dims_other);
 /// The last `dims` dimensions of `self` with the first of `other`.
+/// [composite]
 Tensor tensordot(const Tensor& self, const Tensor& other, int64_t dims = 2);
 
 }  // namespace taeda::inline v0_2

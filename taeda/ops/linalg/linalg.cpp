@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "bodies/linalg.h"
 #include "taeda/base/warning.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
@@ -119,10 +120,9 @@ Tensor pade13(const Tensor& A) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& B,
-                                                 std::optional<double> rcond,
-                                                 std::optional<std::string_view> driver) {
-  if (AutocastMode::is_active()) return policy::declared<"lstsq">(lstsq, A, B, rcond, driver);
+std::tuple<Tensor, Tensor, Tensor, Tensor> do_lstsq(const Tensor& A, const Tensor& B,
+                                                    std::optional<double> rcond,
+                                                    std::optional<std::string_view> driver) {
   const char* const op = "torch.linalg.lstsq";
   const AutocastMode::Pause pause;
   check_same_device(op, {&A, &B});

@@ -115,7 +115,7 @@ Tensor pinv(const Tensor& A, std::optional<double> atol = {}, std::optional<doub
             bool hermitian = false);
 /// The number of singular values (absolute eigenvalues if `hermitian`) above max(atol, rtol * the
 /// largest), int64; defaults as those of `pinv`.
-/// [autocast: float32 host]
+/// [autocast: float32 host, composite]
 Tensor matrix_rank(const Tensor& A, std::optional<double> atol = {},
                    std::optional<double> rtol = {}, bool hermitian = false);
 /// (solution, residuals, rank, singular values) of min |A X - B| for A [..., m, n] and B [..., m,
@@ -124,45 +124,49 @@ Tensor matrix_rank(const Tensor& A, std::optional<double> atol = {},
 /// zero, by default eps * max(m, n). The default is "gelsy" on the CPU and "gels" elsewhere. As in
 /// PyTorch, residuals (sums of squares) are empty unless m > n, all ranks are full and the driver
 /// is not "gelsy"; "gels" gives no rank, and "gels" and "gelsy" no singular values.
-/// [returns: solution residuals rank singular_values, autocast: float32 host]
+/// [returns: solution residuals rank singular_values, autocast: float32 host, composite]
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A, const Tensor& B,
                                                  std::optional<double> rcond = {},
                                                  std::optional<std::string_view> driver = {});
 
 /// (sum |x|^ord)^(1/ord) over `dim`; over all dimensions if the list is empty.
+/// [composite]
 Tensor vector_norm(const Tensor& A, const Scalar& ord = 2, IntArrayRef dim = {},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// Norms of the matrices in two dimensions: "fro" (root of the sum of squares), "nuc" (sum of
 /// singular values), 2 and -2 (largest and smallest singular value), 1 and -1 (largest and smallest
 /// column sum of |A|), inf and -inf (row sum).
+/// [composite]
 Tensor matrix_norm(const Tensor& A, const Scalar& ord, IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 Tensor matrix_norm(const Tensor& A, std::string_view ord = "fro", IntArrayRef dim = {-2, -1},
                    bool keepdim = false, OptionalDtype dtype = {});
 /// matrix_norm if `ord` is given and `dim` names two dimensions, or is empty and A has two; else
 /// vector_norm, whose `ord` is by default 2.
+/// [composite]
 Tensor norm(const Tensor& A, const OptionalScalar& ord = {}, IntArrayRef dim = {},
             bool keepdim = false, OptionalDtype dtype = {});
 Tensor norm(const Tensor& A, std::string_view ord, IntArrayRef dim = {}, bool keepdim = false,
             OptionalDtype dtype = {});
 /// |A| |A^-1| in the norm `p`, by default 2; for 2 and -2, which take any matrix, the largest
 /// singular value over the smallest, or the reverse. inf for singular matrices.
+/// [composite]
 Tensor cond(const Tensor& A, const OptionalScalar& p = {});
 Tensor cond(const Tensor& A, std::string_view p);
 
 /// A^n of square matrices; negative powers invert. Takes every dtype that `matmul` takes.
-/// [method, not dtypes]
+/// [method, not dtypes, composite]
 Tensor matrix_power(const Tensor& A, int64_t n);
 /// The sum of A^i / i!, by scaling, squaring and a rational approximation: N. Higham, "The scaling
 /// and squaring method for the matrix exponential revisited" (2005).
-/// [method]
+/// [method, composite]
 Tensor matrix_exp(const Tensor& A);
 /// The product of all matrices in the order that takes the fewest multiplications. The first and
 /// the last may be vectors.
-/// [dtypes: floating complex integral]
+/// [dtypes: floating complex integral, composite]
 Tensor multi_dot(TensorList tensors);
 /// The cross product of vectors of length 3 along `dim`; other dimensions broadcast.
-/// [dtypes: floating complex integral]
+/// [dtypes: floating complex integral, composite]
 Tensor cross(const Tensor& A, const Tensor& B, int64_t dim = -1);
 
 }  // namespace linalg
@@ -175,13 +179,13 @@ inline Tensor cholesky(const Tensor& self, bool upper = false) {
   return linalg::cholesky(self, upper);
 }
 /// log(det); NaN for a negative determinant.
-/// [method]
+/// [method, composite]
 Tensor logdet(const Tensor& self);
 /// X with A X = B, from A's Cholesky factor.
-/// [method, autocast: float32 host]
+/// [method, autocast: float32 host, composite]
 Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper = false);
 /// The inverse of A, from its Cholesky factor.
-/// [method, autocast: float32 host]
+/// [method, autocast: float32 host, composite]
 Tensor cholesky_inverse(const Tensor& L, bool upper = false);
 /// The Moore-Penrose inverse; singular values below rcond * the largest count as zero.
 /// [method]
@@ -195,11 +199,11 @@ inline std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some = true) {
 }
 /// (U, S, V) with self = U diag(S) V^T; U and V have min(m, n) columns, or all unless `some`.
 /// Unless `compute_uv` they are square and zero.
-/// [method, returns: U S V]
+/// [method, returns: U S V, composite]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some = true,
                                        bool compute_uv = true);
 /// linalg::cross along `dim`, by default the first dimension of size 3.
-/// [method, dtypes: floating complex integral]
+/// [method, dtypes: floating complex integral, composite]
 Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim = {});
 
 }  // namespace taeda::inline v0_2

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "bodies/linalg.h"
 #include "taeda/kernels/linalg.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/linalg/linalg.h"
@@ -182,9 +182,7 @@ Singular svd_values(const Tensor& A, int64_t columns) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode) {
-  if (AutocastMode::is_active())
-    return policy::declared<"qr">([](const auto&... a) { return linalg::qr(a...); }, A, mode);
+std::tuple<Tensor, Tensor> do_qr(const Tensor& A, std::string_view mode) {
   check_matrix("linalg.qr", A);
   check_solver_dtype("linalg.qr", A);
   const bool with_q = mode != "r", complete = mode == "complete";
@@ -222,8 +220,7 @@ std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode) {
   return {q, r};
 }
 
-std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO) {
-  if (AutocastMode::is_active()) return policy::declared<"eigh">(eigh, A, UPLO);
+std::tuple<Tensor, Tensor> do_eigh(const Tensor& A, std::string_view UPLO) {
   check_square_input("linalg.eigh", A);
   if (reads_upper(UPLO)) return eigh(A.mH(), "L");
   auto [w, v] = eigh_values(A, true);
@@ -235,18 +232,14 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO) {
   return {w, v};
 }
 
-Tensor eigvalsh(const Tensor& A, std::string_view UPLO) {
-  if (AutocastMode::is_active()) return policy::declared<"eigvalsh">(eigvalsh, A, UPLO);
+Tensor do_eigvalsh(const Tensor& A, std::string_view UPLO) {
   if (wants_grad(A)) return std::get<0>(eigh(A, UPLO));
   check_square_input("linalg.eigh", A);
   return std::get<0>(eigh_values(reads_upper(UPLO) ? A.mH() : A, false));
 }
 
-std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
-                                       std::optional<std::string_view> driver) {
-  if (AutocastMode::is_active())
-    return policy::declared<"svd">([](const auto&... a) { return linalg::svd(a...); }, A,
-                                   full_matrices, driver);
+std::tuple<Tensor, Tensor, Tensor> do_svd(const Tensor& A, bool full_matrices,
+                                          std::optional<std::string_view> /*driver*/) {
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);
   const int64_t m = A.size(-2), n = A.size(-1);
@@ -266,8 +259,7 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
   return {f.u, f.s, f.vh};
 }
 
-Tensor svdvals(const Tensor& A, std::optional<std::string_view> driver) {
-  if (AutocastMode::is_active()) return policy::declared<"svdvals">(svdvals, A, driver);
+Tensor do_svdvals(const Tensor& A, std::optional<std::string_view> /*driver*/) {
   if (wants_grad(A)) return std::get<1>(linalg::svd(A, false));
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);

@@ -1,6 +1,6 @@
 // Cholesky and LU decomposition.
+#include "bodies/linalg.h"
 #include "taeda/kernels/linalg.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/linalg/linalg.h"
 #include "taeda/ops/linalg/linalg_common.h"
@@ -62,9 +62,7 @@ Tensor lu_backward(const Tensor& g, const Unpacked& f) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper, bool check_errors) {
-  if (AutocastMode::is_active())
-    return policy::declared<"cholesky_ex">(cholesky_ex, A, upper, check_errors);
+std::tuple<Tensor, Tensor> do_cholesky_ex(const Tensor& A, bool upper, bool check_errors) {
   check_square_input("linalg.cholesky", A);
   if (upper) {
     auto [l, info] = cholesky_ex(A.mT(), false, check_errors);
@@ -84,11 +82,9 @@ std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper, bool check_e
   return {l, info};
 }
 
-Tensor cholesky(const Tensor& A, bool upper) { return std::get<0>(cholesky_ex(A, upper, true)); }
+Tensor do_cholesky(const Tensor& A, bool upper) { return std::get<0>(cholesky_ex(A, upper, true)); }
 
-std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot, bool check_errors) {
-  if (AutocastMode::is_active())
-    return policy::declared<"lu_factor_ex">(lu_factor_ex, A, pivot, check_errors);
+std::tuple<Tensor, Tensor, Tensor> do_lu_factor_ex(const Tensor& A, bool pivot, bool check_errors) {
   TAEDA_CHECK(A.dim() >= 2,
               "torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: ", A.sizes(),
               " instead");
@@ -103,12 +99,12 @@ std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot, boo
   return {f.lu, f.pivots, f.info};
 }
 
-std::tuple<Tensor, Tensor> lu_factor(const Tensor& A, bool pivot) {
+std::tuple<Tensor, Tensor> do_lu_factor(const Tensor& A, bool pivot) {
   auto [lu, pivots, info] = lu_factor_ex(A, pivot, true);
   return {lu, pivots};
 }
 
-std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& A, bool pivot) {
+std::tuple<Tensor, Tensor, Tensor> do_lu(const Tensor& A, bool pivot) {
   TAEDA_CHECK(A.dim() >= 2,
               "linalg.lu: Expected tensor with 2 or more dimensions. Got size: ", A.sizes(),
               " instead");

@@ -1,8 +1,8 @@
 #include "taeda/ops/linalg/linalg_general.h"
 
+#include "bodies/linalg_general.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/linalg.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -93,8 +93,7 @@ Tensor eig_backward(const Tensor& gw, const Tensor& gv, const Tensor& w, const T
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> eig(const Tensor& A) {
-  if (AutocastMode::is_active()) return policy::declared<"eig">(eig, A);
+std::tuple<Tensor, Tensor> do_eig(const Tensor& A) {
   auto [w, v] = eig_values(A, true);
   if (wants_grad(A))
     record_multi("LinalgEigBackward0", {w, v}, {A},
@@ -105,8 +104,7 @@ std::tuple<Tensor, Tensor> eig(const Tensor& A) {
   return {w, v};
 }
 
-Tensor eigvals(const Tensor& A) {
-  if (AutocastMode::is_active()) return policy::declared<"eigvals">(eigvals, A);
+Tensor do_eigvals(const Tensor& A) {
   if (wants_grad(A)) return std::get<0>(eig(A));
   return std::get<0>(eig_values(A, false));
 }
@@ -126,8 +124,8 @@ std::string ldl_failed(int64_t info) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& self, bool hermitian,
-                                                 bool check_errors) {
+std::tuple<Tensor, Tensor, Tensor> do_ldl_factor_ex(const Tensor& self, bool hermitian,
+                                                    bool check_errors) {
   check_square_input("torch.linalg.ldl_factor_ex", self);
   const Device device = device_with(ldl_factor_slot, self);
   const IntArrayRef batch = batch_of(self);
@@ -152,7 +150,7 @@ std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& self, bool hermit
   return {LD, pivots, info};
 }
 
-std::tuple<Tensor, Tensor> ldl_factor(const Tensor& self, bool hermitian) {
+std::tuple<Tensor, Tensor> do_ldl_factor(const Tensor& self, bool hermitian) {
   const auto [LD, pivots, info] = ldl_factor_ex(self, hermitian, false);
   check_info("torch.linalg.ldl_factor", info, ldl_failed);
   return {LD, pivots};
@@ -206,7 +204,7 @@ void check_pivots(const Tensor& pivots, int64_t n) {
 
 }  // namespace
 
-Tensor ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool hermitian) {
+Tensor do_ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool hermitian) {
   check_ldl_solve(LD, pivots, B);
   const int64_t n = LD.size(-1);
   const DimVector batch = broadcast_sizes(batch_of(LD), batch_of(B));

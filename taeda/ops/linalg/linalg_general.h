@@ -36,7 +36,7 @@ Tensor ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool h
 }  // namespace linalg
 
 /// linalg::eigh of one triangle; the vectors are empty unless `eigenvectors`.
-/// [method, returns: eigenvalues eigenvectors]
+/// [method, returns: eigenvalues eigenvectors, composite]
 std::tuple<Tensor, Tensor> symeig(const Tensor& self, bool eigenvectors = false, bool upper = true);
 
 }  // namespace taeda::inline v0_2

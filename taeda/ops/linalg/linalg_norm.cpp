@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "bodies/linalg.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -247,11 +248,8 @@ Tensor rank_of(const Tensor& A, const Limit& atol, const Limit& rtol, bool hermi
 
 }  // namespace
 
-Tensor pinv(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
-            bool hermitian) {
-  if (AutocastMode::is_active())
-    return policy::declared<"pinv">([](const auto&... a) { return linalg::pinv(a...); }, A, atol,
-                                    rtol, hermitian);
+Tensor do_pinv(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
+               bool hermitian) {
   return recorded_pinv(A, atol, rtol, hermitian);
 }
 Tensor detail::pinv_within(const Tensor& A, const Tensor& atol, const Tensor& rtol,
@@ -259,11 +257,8 @@ Tensor detail::pinv_within(const Tensor& A, const Tensor& atol, const Tensor& rt
   return recorded_pinv(A, atol, rtol, hermitian);
 }
 
-Tensor matrix_rank(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
-                   bool hermitian) {
-  if (AutocastMode::is_active())
-    return policy::declared<"matrix_rank">(
-        [](const auto&... a) { return linalg::matrix_rank(a...); }, A, atol, rtol, hermitian);
+Tensor do_matrix_rank(const Tensor& A, std::optional<double> atol, std::optional<double> rtol,
+                      bool hermitian) {
   return rank_of(A, atol, rtol, hermitian);
 }
 Tensor detail::rank_within(const Tensor& A, const Tensor& atol, const Tensor& rtol,

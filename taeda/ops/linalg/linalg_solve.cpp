@@ -1,6 +1,7 @@
 // Linear systems, inverses and determinants.
 #include <limits>
 
+#include "bodies/linalg.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -164,8 +165,8 @@ std::tuple<Tensor, Tensor> sign_and_log(const char* op, const Tensor& A) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> solve_ex(const Tensor& A, const Tensor& B, bool left,
-                                    bool check_errors) {
+std::tuple<Tensor, Tensor> do_solve_ex(const Tensor& A, const Tensor& B, bool left,
+                                       bool check_errors) {
   const char* const op = "linalg.solve";
   check_square_input(op, A);
   const bool vector = is_vector_system(A, B);
@@ -183,15 +184,12 @@ std::tuple<Tensor, Tensor> solve_ex(const Tensor& A, const Tensor& B, bool left,
   return {vector ? x.squeeze(-1) : x, info};
 }
 
-Tensor solve(const Tensor& A, const Tensor& B, bool left) {
-  if (AutocastMode::is_active())
-    return policy::declared<"solve">([](const auto&... a) { return linalg::solve(a...); }, A, B,
-                                     left);
+Tensor do_solve(const Tensor& A, const Tensor& B, bool left) {
   return std::get<0>(solve_ex(A, B, left, true));
 }
 
-Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
-                        bool unitriangular) {
+Tensor do_solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
+                           bool unitriangular) {
   const char* const op = "linalg.solve_triangular";
   check_square_input(op, A);
   check_system(op, A, B, left);
@@ -215,8 +213,7 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
   return x;
 }
 
-std::tuple<Tensor, Tensor> inv_ex(const Tensor& A, bool check_errors) {
-  if (AutocastMode::is_active()) return policy::declared<"inv_ex">(inv_ex, A, check_errors);
+std::tuple<Tensor, Tensor> do_inv_ex(const Tensor& A, bool check_errors) {
   check_square_input("linalg.inv", A);
   const Factors f = lu_decompose(A);
   if (check_errors) check_info("linalg.inv", f.info, zero_on_diagonal);
@@ -230,9 +227,9 @@ std::tuple<Tensor, Tensor> inv_ex(const Tensor& A, bool check_errors) {
   return {x, f.info};
 }
 
-Tensor inv(const Tensor& A) { return std::get<0>(inv_ex(A, true)); }
+Tensor do_inv(const Tensor& A) { return std::get<0>(inv_ex(A, true)); }
 
-Tensor det(const Tensor& A) {
+Tensor do_det(const Tensor& A) {
   check_square_input("linalg.det", A);
   Tensor out;
   {
@@ -248,7 +245,7 @@ Tensor det(const Tensor& A) {
   return out;
 }
 
-std::tuple<Tensor, Tensor> slogdet(const Tensor& A) { return sign_and_log("linalg.slogdet", A); }
+std::tuple<Tensor, Tensor> do_slogdet(const Tensor& A) { return sign_and_log("linalg.slogdet", A); }
 
 namespace {
 
@@ -263,10 +260,8 @@ void check_pivots(const char* op, const Tensor& pivots) {
 
 }  // namespace
 
-Tensor lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left, bool adjoint) {
-  if (AutocastMode::is_active())
-    return policy::declared<"lu_solve">([](const auto&... a) { return linalg::lu_solve(a...); }, LU,
-                                        pivots, B, left, adjoint);
+Tensor do_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left,
+                   bool adjoint) {
   const char* const op = "linalg.lu_solve";
   check_square_input(op, LU);
   TAEDA_CHECK(pivots.dtype() == kInt, op,
@@ -298,16 +293,12 @@ Tensor logdet(const Tensor& self) {
   return logarithm.masked_fill(sign.lt(0), std::numeric_limits<double>::quiet_NaN());
 }
 
-Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper) {
-  if (AutocastMode::is_active())
-    return policy::declared<"cholesky_solve">(cholesky_solve, B, L, upper);
+Tensor do_cholesky_solve(const Tensor& B, const Tensor& L, bool upper) {
   const Tensor l = upper ? L.mH() : L;
   return linalg::solve_triangular(l.mH(), linalg::solve_triangular(l, B, false), true);
 }
 
-Tensor cholesky_inverse(const Tensor& L, bool upper) {
-  if (AutocastMode::is_active())
-    return policy::declared<"cholesky_inverse">(cholesky_inverse, L, upper);
+Tensor do_cholesky_inverse(const Tensor& L, bool upper) {
   detail::check_square("cholesky_inverse", L);
   return cholesky_solve(detail::eye_like(L.size(-1), L.size(-1), L), L, upper);
 }

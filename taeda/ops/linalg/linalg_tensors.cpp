@@ -1,7 +1,7 @@
 #include "taeda/ops/linalg/linalg_tensors.h"
 
+#include "bodies/linalg_tensors.h"
 #include "taeda/base/warning.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -66,9 +66,7 @@ int64_t product_of(IntArrayRef sizes) {
 
 namespace linalg {
 
-Tensor householder_product(const Tensor& A, const Tensor& tau) {
-  if (AutocastMode::is_active())
-    return policy::declared<"householder_product">(householder_product, A, tau);
+Tensor do_householder_product(const Tensor& A, const Tensor& tau) {
   check_reflectors("torch.linalg.householder_product", A, tau);
   const Tensor start = eye(A.size(-2), A.size(-1), A.options().requires_grad(false));
   return reflected_by_all(A, tau, start.expand(A.sizes()), false);
@@ -139,8 +137,7 @@ Tensor matmul(const Tensor& self, const Tensor& other) { return taeda::matmul(se
 
 }  // namespace linalg
 
-std::tuple<Tensor, Tensor> geqrf(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::declared<"geqrf">(geqrf, self);
+std::tuple<Tensor, Tensor> do_geqrf(const Tensor& self) {
   TAEDA_CHECK(self.dim() >= 2, "torch.geqrf: input must have at least 2 dimensions.");
   NoGradGuard guard;
   Tensor a = self.detach().clone(MemoryFormat::Contiguous);
@@ -165,10 +162,8 @@ std::tuple<Tensor, Tensor> geqrf(const Tensor& self) {
   return {a, tau};
 }
 
-Tensor ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool left,
-             bool transpose) {
-  if (AutocastMode::is_active())
-    return policy::declared<"ormqr">(ormqr, self, tau, other, left, transpose);
+Tensor do_ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool left,
+                bool transpose) {
   check_reflectors("torch.ormqr", self, tau);
   TAEDA_CHECK(other.dim() >= 2, "torch.ormqr: other must have at least 2 dimensions.");
   TAEDA_CHECK(other.size(left ? -2 : -1) == self.size(-2), "torch.ormqr: other.shape[",
@@ -177,11 +172,8 @@ Tensor ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool le
   return reflected_by_all(self, tau, other.transpose(-2, -1), !transpose).transpose(-2, -1);
 }
 
-std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A, bool upper,
-                                            bool transpose, bool unitriangular) {
-  if (AutocastMode::is_active())
-    return policy::declared<"triangular_solve">(triangular_solve, self, A, upper, transpose,
-                                                unitriangular);
+std::tuple<Tensor, Tensor> do_triangular_solve(const Tensor& self, const Tensor& A, bool upper,
+                                               bool transpose, bool unitriangular) {
   TAEDA_WARN_ONCE(
       "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangular and will be "
       "removed in a future PyTorch release.\ntorch.linalg.solve_triangular has its arguments "

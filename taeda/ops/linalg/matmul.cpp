@@ -1,5 +1,6 @@
 #include "taeda/ops/linalg/matmul.h"
 
+#include "bodies/matmul.h"
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/matmul.h"
 #include "taeda/ops/autocast.h"
@@ -11,7 +12,6 @@
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/sparse/sparse_common.h"
 #include "taeda/tensor/iter.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -126,11 +126,9 @@ Tensor as_column(const Tensor& v) { return relayout(v, v.layout().unsqueeze(1));
 
 }  // namespace
 
-Tensor mm(const Tensor& self, const Tensor& mat2) {
-  if (is_observed()) return observe("mm", mm, self, mat2);
+Tensor do_mm(const Tensor& self, const Tensor& mat2) {
   if (!self.is_strided() || !mat2.is_strided()) [[unlikely]]
     return detail::sparse_mm(self, mat2);
-  if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
   check_same_device("mm", {&self, &mat2});
   check_mm_shapes("mm", self, mat2);
   check_matrix_dtypes(self, mat2);
@@ -147,13 +145,11 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   return out;
 }
 
-Tensor mv(const Tensor& self, const Tensor& vec) {
-  if (is_observed()) return observe("mv", mv, self, vec);
+Tensor do_mv(const Tensor& self, const Tensor& vec) {
   if (!self.is_strided()) [[unlikely]] {
     check_mv(self, vec);
     return detail::sparse_mm(self, vec.unsqueeze(1)).squeeze(1);
   }
-  if (AutocastMode::is_active()) return policy::declared<"mv">(mv, self, vec);
   check_mv(self, vec);
   Tensor out = make_result("mv", {&self, &vec}, {self.size(0)}, self.dtype(), self.device());
   product_into(as_column(out), self, as_column(vec));
@@ -167,9 +163,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
   return out;
 }
 
-Tensor bmm(const Tensor& self, const Tensor& mat2) {
-  if (is_observed()) return observe("bmm", bmm, self, mat2);
-  if (AutocastMode::is_active()) return policy::declared<"bmm">(bmm, self, mat2);
+Tensor do_bmm(const Tensor& self, const Tensor& mat2) {
   check_bmm("bmm", self, mat2);
   Tensor out = make_result("bmm", {&self, &mat2}, {self.size(0), self.size(1), mat2.size(2)},
                            self.dtype(), self.device());
@@ -184,13 +178,10 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
   return out;
 }
 
-Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
-             const Scalar& alpha) {
-  if (is_observed()) return observe("addmm", addmm, self, mat1, mat2, beta, alpha);
+Tensor do_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                const Scalar& alpha) {
   if (!mat1.is_strided() || !mat2.is_strided()) [[unlikely]]
     return detail::sparse_addmm(self, mat1, mat2, beta, alpha);
-  if (AutocastMode::is_active())
-    return policy::declared<"addmm">(addmm, self, mat1, mat2, beta, alpha);
   check_addmm(self, mat1, mat2);
   Tensor out = make_result("addmm", {&self, &mat1, &mat2}, {mat1.size(0), mat2.size(1)},
                            mat1.dtype(), mat1.device());
@@ -200,32 +191,29 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   return out;
 }
 
-Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta,
-                       const Scalar& alpha) const {
-  const bool recorded = wants_grad(*this, a, b);
+Tensor& do_addmm_(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
+                  const Scalar& alpha) {
+  const bool recorded = wants_grad(self, a, b);
   if (!a.is_strided() || !b.is_strided()) [[unlikely]]
-    return detail::assign("addmm_", *this, recorded,
+    return detail::assign("addmm_", self, recorded,
                           [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
-  check_inplace("addmm_", *this, recorded);
-  check_addmm(*this, a, b);
-  TAEDA_CHECK(sizes() == IntArrayRef({a.size(0), b.size(1)}),
-              "Bad in-place call: input tensor size ", sizes(), " and output tensor size [",
+  check_inplace("addmm_", self, recorded);
+  check_addmm(self, a, b);
+  TAEDA_CHECK(self.sizes() == IntArrayRef({a.size(0), b.size(1)}),
+              "Bad in-place call: input tensor size ", self.sizes(), " and output tensor size [",
               a.size(0), ", ", b.size(1), "] should match");
   if (recorded) {
-    detail::assign_recorded("addmm_", *this,
+    detail::assign_recorded("addmm_", self,
                             [&](const Tensor& self) { return self.addmm(a, b, beta, alpha); });
   } else {
-    product_into(*this, a, b, *this, beta, alpha);
-    bump_version(*this);
+    product_into(self, a, b, self, beta, alpha);
+    bump_version(self);
   }
-  return const_cast<Tensor&>(*this);
+  return const_cast<Tensor&>(self);
 }
 
-Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
-             const Scalar& alpha) {
-  if (is_observed()) return observe("addmv", addmv, self, mat, vec, beta, alpha);
-  if (AutocastMode::is_active())
-    return policy::declared<"addmv">(addmv, self, mat, vec, beta, alpha);
+Tensor do_addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
+                const Scalar& alpha) {
   check_mv(mat, vec);
   if (!mat.is_strided()) [[unlikely]]
     return scaled(self, beta).add(mat.mv(vec), alpha);
@@ -246,11 +234,8 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   return out;
 }
 
-Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
-               const Scalar& alpha) {
-  if (is_observed()) return observe("baddbmm", baddbmm, self, batch1, batch2, beta, alpha);
-  if (AutocastMode::is_active())
-    return policy::declared<"baddbmm">(baddbmm, self, batch1, batch2, beta, alpha);
+Tensor do_baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+                  const Scalar& beta, const Scalar& alpha) {
   check_bmm("baddbmm", batch1, batch2);
   check_same_device("baddbmm", {&self, &batch1});
   check_addend("batch2", self, batch2, {batch1.size(0), batch1.size(1), batch2.size(2)});
@@ -263,10 +248,8 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   return out;
 }
 
-Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
-              const Scalar& alpha) {
-  if (AutocastMode::is_active())
-    return policy::declared<"addbmm">(addbmm, self, batch1, batch2, beta, alpha);
+Tensor do_addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+                 const Scalar& alpha) {
   check_bmm("addbmm", batch1, batch2);
   // The sum over the batch is part of the sum over k.
   const int64_t b = batch1.size(0), m = batch1.size(1), k = batch1.size(2), n = batch2.size(2);
@@ -274,10 +257,8 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
                alpha);
 }
 
-Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
-            const Scalar& alpha) {
-  if (AutocastMode::is_active())
-    return policy::declared<"addr">(addr, self, vec1, vec2, beta, alpha);
+Tensor do_addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+               const Scalar& alpha) {
   TAEDA_CHECK(vec1.dim() == 1, "addr: Expected 1-D argument vec1, but got ", vec1.dim(), "-D");
   TAEDA_CHECK(vec2.dim() == 1, "addr: Expected 1-D argument vec2, but got ", vec2.dim(), "-D");
   const ScalarType t = result_type({self, vec1, vec2});
@@ -359,22 +340,19 @@ static Tensor linear_of_sparse(const Tensor& input, const Tensor& weight, const 
   return bias.defined() ? out.add(bias) : out;
 }
 
-Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  if (is_observed()) return observe("linear", linear, input, weight, bias);
+Tensor do_linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   if (!weight.is_strided() && input.dim() > 0) [[unlikely]]
     return linear_of_sparse(input, weight, bias);
-  if (!AutocastMode::is_active()) return linear_of(input, weight, bias, false);
+  if (!policy::applies(input, policy::everywhere)) return linear_of(input, weight, bias, false);
   if (!policy::rounds_weights(input, weight, bias) || weight.dim() != 2 ||
       !policy::multiplies_in_float32(input))
-    return policy::declared<"linear">(linear, input, weight, bias);
+    return policy::lower_precision(do_linear, input, weight, bias);
   const Tensor x = policy::to_lower_precision(input, policy::everywhere);
   const AutocastMode::Pause pause;
   return linear_of(x, weight, bias, true);
 }
 
-Tensor dot(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe("dot", dot, self, other);
-  if (AutocastMode::is_active()) return policy::declared<"dot">(dot, self, other);
+Tensor do_dot(const Tensor& self, const Tensor& other) {
   check_same_device("dot", {&self, &other});
   TAEDA_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(),
               "D and ", other.dim(), "D tensors");
@@ -450,9 +428,7 @@ Tensor matmul_batched(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor matmul(const Tensor& self, const Tensor& other) {
-  if (is_observed()) return observe("matmul", matmul, self, other);
-  if (AutocastMode::is_active()) return policy::declared<"matmul">(matmul, self, other);
+Tensor do_matmul(const Tensor& self, const Tensor& other) {
   const int64_t a = self.dim(), b = other.dim();
   TAEDA_CHECK(a > 0 && b > 0, "both arguments to matmul need to be at least 1D, but they are ", a,
               "D and ", b, "D");

@@ -34,29 +34,30 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                const Scalar& beta = 1, const Scalar& alpha = 1);
 /// beta * self + alpha * (sum of batch1[i] @ batch2[i]); `self` broadcasts to [m, n].
-/// [in-place, autocast: lower]
+/// [in-place, autocast: lower, composite]
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
               const Scalar& beta = 1, const Scalar& alpha = 1);
 /// beta * self + alpha * outer(vec1, vec2), promoted; of bools, or and and.
-/// [in-place, autocast: lower accelerators, dtypes: floating complex integral bool]
+/// [in-place, autocast: lower accelerators, dtypes: floating complex integral bool, composite]
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1,
             const Scalar& alpha = 1);
 
 /// x W^T + b: `input` is [..., in], `weight` [out, in] (or [in], giving [...]), `bias` [out] or
 /// undefined.
-/// [not method, autocast: lower]
+/// [not method, autocast: lower inside]
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
 /// The sum of products of two vectors.
 /// [autocast: promote accelerators]
 Tensor dot(const Tensor& self, const Tensor& other);
 /// The same, with the first vector conjugated.
+/// [composite]
 Tensor vdot(const Tensor& self, const Tensor& other);
 /// All products of an element of [m] with one of [n]: [m, n].
-/// [also: ger, not dtypes]
+/// [also: ger, not dtypes, composite]
 Tensor outer(const Tensor& self, const Tensor& vec2);
 /// The Kronecker product; the shorter shape is filled up with ones on the left.
-/// [not dtypes]
+/// [not dtypes, composite]
 Tensor kron(const Tensor& self, const Tensor& other);
 
 }  // namespace taeda

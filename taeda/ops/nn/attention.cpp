@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "bodies/attention.h"
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/attention.h"
 #include "taeda/kernels/random.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -20,7 +20,6 @@
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/shape/rearrange.h"
 #include "taeda/ops/shape/shape.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -225,16 +224,9 @@ bool fits_fused(const Operands& x, double dropout_p, bool gqa) {
 
 }  // namespace
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const Tensor& attn_mask, double dropout_p, bool is_causal,
-                                    std::optional<double> scale, bool enable_gqa) {
-  if (is_observed())
-    return observe("scaled_dot_product_attention", scaled_dot_product_attention, query, key, value,
-                   attn_mask, dropout_p, is_causal, scale, enable_gqa);
-  if (AutocastMode::is_active())
-    return policy::declared<"scaled_dot_product_attention">(scaled_dot_product_attention, query,
-                                                            key, value, attn_mask, dropout_p,
-                                                            is_causal, scale, enable_gqa);
+Tensor do_scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                       const Tensor& attn_mask, double dropout_p, bool is_causal,
+                                       std::optional<double> scale, bool enable_gqa) {
   check_operands(query, key, value, attn_mask, dropout_p, is_causal);
   if (enable_gqa) {
     TAEDA_CHECK(query.dim() >= 3 && key.dim() >= 3 && value.dim() >= 3,

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "bodies/conv.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/kernels/conv.h"
@@ -16,15 +17,8 @@
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/iter.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
-
-/// What an observer is told of it: "same", or the sizes.
-static ObservedValue observed_value(const ConvPadding& padding) {
-  if (padding.same()) return std::string("same");
-  return std::vector<int64_t>(padding.sizes().begin(), padding.sizes().end());
-}
 
 namespace {
 
@@ -199,12 +193,17 @@ bool keeps_weights(const Tensor& input, const Tensor& weight, const Tensor& bias
   return precision.float32;
 }
 
-/// The input of a convolution in the dtype it computes in. Where autocast is still on,
+/// Whether it runs under autocast with all operands in the lower precision.
+bool casts_all(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t groups) {
+  return policy::applies(input, policy::everywhere) && !keeps_weights(input, weight, bias, groups);
+}
+
+/// The input of a convolution in the dtype it computes in. Where autocast is still on for it,
 /// `keeps_weights` said so.
 class Input {
  public:
   explicit Input(const Tensor& input)
-      : is_cast_(AutocastMode::is_active()),
+      : is_cast_(policy::applies(input, policy::everywhere)),
         input_(is_cast_ ? policy::to_lower_precision(input, policy::everywhere) : input) {}
   const Tensor& get() const { return input_; }
   bool keeps_weights() const { return is_cast_; }
@@ -273,6 +272,12 @@ bool are_complex(const Tensor& x, const Tensor& w, const Tensor& bias) {
 
 Tensor conv(const char* op, int ndim, const Tensor& given_x, const Tensor& w, const Tensor& bias,
             IntArrayRef stride, const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
+  if (casts_all(given_x, w, bias, groups))
+    return policy::lower_precision(
+        [&](const Tensor& a, const Tensor& b, const Tensor& c) {
+          return conv(op, ndim, a, b, c, stride, padding, dilation, groups);
+        },
+        given_x, w, bias);
   const Input input(given_x);
   const Tensor& x = input.get();
   if (are_complex(x, w, bias)) [[unlikely]]
@@ -317,6 +322,13 @@ Tensor conv(const char* op, int ndim, const Tensor& given_x, const Tensor& w, co
 Tensor conv_transpose(const char* op, int ndim, const Tensor& given_x, const Tensor& w,
                       const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
                       IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
+  if (casts_all(given_x, w, bias, groups))
+    return policy::lower_precision(
+        [&](const Tensor& a, const Tensor& b, const Tensor& c) {
+          return conv_transpose(op, ndim, a, b, c, stride, padding, output_padding, groups,
+                                dilation);
+        },
+        given_x, w, bias);
   const Input input(given_x);
   const Tensor& x = input.get();
   if (are_complex(x, w, bias)) [[unlikely]]
@@ -364,67 +376,34 @@ ConvPadding::ConvPadding(const char* word) : sizes_{0} {
   TAEDA_CHECK(same_ || std::strcmp(word, "valid") == 0, "Invalid padding string: '", word, "'");
 }
 
-Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
-              const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
-  if (is_observed())
-    return observe("conv1d", conv1d, input, weight, bias, stride, padding, dilation, groups);
-  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
-    return policy::declared<"conv1d">(conv1d, input, weight, bias, stride, padding, dilation,
-                                      groups);
+Tensor do_conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+                 const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   return conv("conv1d", 1, input, weight, bias, stride, padding, dilation, groups);
 }
-Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
-              const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
-  if (is_observed())
-    return observe("conv2d", conv2d, input, weight, bias, stride, padding, dilation, groups);
-  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
-    return policy::declared<"conv2d">(conv2d, input, weight, bias, stride, padding, dilation,
-                                      groups);
+Tensor do_conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+                 const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   return conv("conv2d", 2, input, weight, bias, stride, padding, dilation, groups);
 }
-Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
-              const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
-  if (is_observed())
-    return observe("conv3d", conv3d, input, weight, bias, stride, padding, dilation, groups);
-  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
-    return policy::declared<"conv3d">(conv3d, input, weight, bias, stride, padding, dilation,
-                                      groups);
+Tensor do_conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+                 const ConvPadding& padding, IntArrayRef dilation, int64_t groups) {
   return conv("conv3d", 3, input, weight, bias, stride, padding, dilation, groups);
 }
 
-Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                        IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
-                        int64_t groups, IntArrayRef dilation) {
-  if (is_observed())
-    return observe("conv_transpose1d", conv_transpose1d, input, weight, bias, stride, padding,
-                   output_padding, groups, dilation);
-  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
-    return policy::declared<"conv_transpose1d">(conv_transpose1d, input, weight, bias, stride,
-                                                padding, output_padding, groups, dilation);
+Tensor do_conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                           IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
+                           int64_t groups, IntArrayRef dilation) {
   return conv_transpose("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding,
                         groups, dilation);
 }
-Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                        IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
-                        int64_t groups, IntArrayRef dilation) {
-  if (is_observed())
-    return observe("conv_transpose2d", conv_transpose2d, input, weight, bias, stride, padding,
-                   output_padding, groups, dilation);
-  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
-    return policy::declared<"conv_transpose2d">(conv_transpose2d, input, weight, bias, stride,
-                                                padding, output_padding, groups, dilation);
+Tensor do_conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                           IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
+                           int64_t groups, IntArrayRef dilation) {
   return conv_transpose("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding,
                         groups, dilation);
 }
-Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                        IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
-                        int64_t groups, IntArrayRef dilation) {
-  if (is_observed())
-    return observe("conv_transpose3d", conv_transpose3d, input, weight, bias, stride, padding,
-                   output_padding, groups, dilation);
-  if (AutocastMode::is_active() && !keeps_weights(input, weight, bias, groups))
-    return policy::declared<"conv_transpose3d">(conv_transpose3d, input, weight, bias, stride,
-                                                padding, output_padding, groups, dilation);
+Tensor do_conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                           IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding,
+                           int64_t groups, IntArrayRef dilation) {
   return conv_transpose("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding,
                         groups, dilation);
 }

@@ -36,7 +36,7 @@ class ConvPadding {
 
 /// The cross-correlation of each window with the weights, plus the bias: size (in + 2 * padding -
 /// dilation * (k - 1) - 1) / stride + 1.
-/// [autocast: lower]
+/// [autocast: lower inside]
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
               IntArrayRef stride = 1, const ConvPadding& padding = 0, IntArrayRef dilation = 1,
               int64_t groups = 1);
@@ -49,7 +49,7 @@ Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}
 
 /// The gradient of a convolution as an operation of its own: size (in - 1) * stride - 2 * padding +
 /// dilation * (k - 1) + output_padding + 1.
-/// [autocast: lower]
+/// [autocast: lower inside]
 Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
                         IntArrayRef stride = 1, IntArrayRef padding = 0,
                         IntArrayRef output_padding = 0, int64_t groups = 1,

@@ -1,7 +1,7 @@
 // The losses over classes: cross_entropy and nll_loss.
+#include "bodies/loss.h"
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/loss.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/nn/fused_backward.h"
@@ -169,11 +169,8 @@ Tensor cross_entropy_smoothed(const Tensor& input, const Tensor& target, const T
 
 }  // namespace
 
-Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
-                     ReductionArg reduction, int64_t ignore_index, double label_smoothing) {
-  if (AutocastMode::is_active())
-    return policy::declared<"cross_entropy">(cross_entropy, input, target, weight, reduction,
-                                             ignore_index, label_smoothing);
+Tensor do_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
+                        ReductionArg reduction, int64_t ignore_index, double label_smoothing) {
   TAEDA_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
               "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   if (input.dim() > 0 && input.sizes() == target.sizes() &&
@@ -187,10 +184,8 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
       .loss;
 }
 
-Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
-                ReductionArg reduction, int64_t ignore_index) {
-  if (AutocastMode::is_active())
-    return policy::declared<"nll_loss">(nll_loss, input, target, weight, reduction, ignore_index);
+Tensor do_nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
+                   ReductionArg reduction, int64_t ignore_index) {
   check_class_indices("nll_loss", input, target, weight);
   const char* node = input.dim() > 2 ? "NllLoss2DBackward0" : "NllLossBackward0";
   return class_loss(node, input, target, weight,

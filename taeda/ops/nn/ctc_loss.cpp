@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "bodies/ctc_loss.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/host_graph.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/pointwise.h"
@@ -161,13 +161,9 @@ std::vector<int64_t> host_lengths(const char* name, const Tensor& lengths) {
 
 }  // namespace
 
-Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
-                IntArrayRef target_lengths, int64_t blank, ReductionArg reduction,
-                bool zero_infinity) {
-  if (AutocastMode::is_active())
-    return policy::declared<"ctc_loss">([](const auto&... a) { return taeda::ctc_loss(a...); },
-                                        log_probs, targets, input_lengths, target_lengths, blank,
-                                        reduction, zero_infinity);
+Tensor do_ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
+                   IntArrayRef target_lengths, int64_t blank, ReductionArg reduction,
+                   bool zero_infinity) {
   if (log_probs.dim() == 2) {
     const Tensor loss = ctc_loss(log_probs.unsqueeze(1), targets, input_lengths, target_lengths,
                                  blank, reduction, zero_infinity);
@@ -181,9 +177,9 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef inpu
   return loss.div(lengths.to(loss.dtype())).mean();
 }
 
-Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                const Tensor& target_lengths, int64_t blank, ReductionArg reduction,
-                bool zero_infinity) {
+Tensor do_ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                   const Tensor& target_lengths, int64_t blank, ReductionArg reduction,
+                   bool zero_infinity) {
   return ctc_loss(log_probs, targets, host_lengths("input_lengths", input_lengths),
                   host_lengths("target_lengths", target_lengths), blank, reduction, zero_infinity);
 }

@@ -15,7 +15,7 @@ namespace taeda::inline v0_2 {
 /// `zero_infinity` it costs nothing. The mean divides every loss by its target's length first.
 /// Differentiable any number of times. Throws Error for lengths and shapes that do not fit,
 /// IndexError for targets outside of the classes.
-/// [dtypes: floating, autocast: float32 host]
+/// [dtypes: floating, autocast: float32 host, composite]
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank = 0,
                 ReductionArg reduction = Reduction::Mean, bool zero_infinity = false);

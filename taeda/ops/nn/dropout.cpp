@@ -2,13 +2,13 @@
 
 #include <cmath>
 
+#include "bodies/dropout.h"
 #include "taeda/autograd/record.h"
 #include "taeda/autograd/runs_once.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/nn/dropout_state.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -76,8 +76,7 @@ Tensor alpha_drop(const Tensor& input, const Tensor& shape, double p) {
 
 }  // namespace
 
-Tensor dropout(const Tensor& input, double p, bool training) {
-  if (is_observed()) return observe("dropout", dropout, input, p, training);
+Tensor do_dropout(const Tensor& input, double p, bool training) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
@@ -85,7 +84,7 @@ Tensor dropout(const Tensor& input, double p, bool training) {
   return apply_new_mask(input, p);
 }
 
-Tensor& dropout_(const Tensor& input, double p, bool training) {
+Tensor& do_dropout_(const Tensor& input, double p, bool training) {
   check_probability(p);
   Tensor& self = const_cast<Tensor&>(input);
   if (!training || p == 0 || input.numel() == 0) return self;
@@ -106,8 +105,7 @@ Tensor& dropout_(const Tensor& input, double p, bool training) {
   return self;
 }
 
-Tensor feature_dropout(const Tensor& input, double p, bool training) {
-  if (is_observed()) return observe("feature_dropout", feature_dropout, input, p, training);
+Tensor do_feature_dropout(const Tensor& input, double p, bool training) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   if (p == 1) return input.mul(0);
@@ -115,34 +113,31 @@ Tensor feature_dropout(const Tensor& input, double p, bool training) {
   return input.mul(kept_elements(channel_ones(input), p).div(1 - p));
 }
 
-Tensor alpha_dropout(const Tensor& input, double p, bool training) {
-  if (is_observed()) return observe("alpha_dropout", alpha_dropout, input, p, training);
+Tensor do_alpha_dropout(const Tensor& input, double p, bool training) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   check_floating("alpha_dropout", input);
   return alpha_drop(input, ones(input.sizes(), input.options()), p);
 }
 
-Tensor feature_alpha_dropout(const Tensor& input, double p, bool training) {
-  if (is_observed())
-    return observe("feature_alpha_dropout", feature_alpha_dropout, input, p, training);
+Tensor do_feature_alpha_dropout(const Tensor& input, double p, bool training) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
   check_floating("alpha_dropout", input);
   return alpha_drop(input, channel_ones(input), p);
 }
 
-Tensor& feature_dropout_(const Tensor& input, double p, bool training) {
+Tensor& do_feature_dropout_(const Tensor& input, double p, bool training) {
   return detail::assign("feature_dropout_", input, wants_grad(input),
                         [=](const Tensor& x) { return feature_dropout(x, p, training); });
 }
 
-Tensor& alpha_dropout_(const Tensor& input, double p, bool training) {
+Tensor& do_alpha_dropout_(const Tensor& input, double p, bool training) {
   return detail::assign("alpha_dropout_", input, wants_grad(input),
                         [=](const Tensor& x) { return alpha_dropout(x, p, training); });
 }
 
-Tensor& feature_alpha_dropout_(const Tensor& input, double p, bool training) {
+Tensor& do_feature_alpha_dropout_(const Tensor& input, double p, bool training) {
   return detail::assign("feature_alpha_dropout_", input, wants_grad(input),
                         [=](const Tensor& x) { return feature_alpha_dropout(x, p, training); });
 }

@@ -1,11 +1,11 @@
 #include "taeda/ops/nn/embedding.h"
 
+#include "bodies/embedding.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/ops/sparse/sparse_common.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -43,11 +43,8 @@ Tensor embedding_backward(const Tensor& g, const Tensor& indices, const Lookup& 
 
 }  // namespace
 
-Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
-                 bool scale_grad_by_freq, bool sparse) {
-  if (is_observed())
-    return observe("embedding", embedding, weight, indices, padding_idx, scale_grad_by_freq,
-                   sparse);
+Tensor do_embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
+                    bool scale_grad_by_freq, bool sparse) {
   TAEDA_CHECK(weight.dim() == 2, "'weight' must be 2-D");
   TAEDA_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
               "Expected tensor for argument #1 "
@@ -74,8 +71,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   return out;
 }
 
-Tensor one_hot(const Tensor& classes, int64_t num_classes) {
-  if (is_observed()) return observe("one_hot", one_hot, classes, num_classes);
+Tensor do_one_hot(const Tensor& classes, int64_t num_classes) {
   TAEDA_CHECK(classes.dtype() == kLong, "one_hot is only applicable to index tensor.");
   if (classes.numel() == 0) {
     TAEDA_CHECK(num_classes > 0, "Can not infer total number of classes from empty tensor.");

@@ -1,6 +1,6 @@
 #include "taeda/ops/nn/fractional_pool.h"
 
-#include "taeda/ops/autocast.h"
+#include "bodies/fractional_pool.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/index/index.h"
@@ -115,22 +115,16 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t dims, cons
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& self, IntArrayRef kernel_size,
-                                                 IntArrayRef output_size,
-                                                 const Tensor& random_samples) {
-  if (AutocastMode::is_active())
-    return policy::declared<"fractional_max_pool2d">(fractional_max_pool2d, self, kernel_size,
-                                                     output_size, random_samples);
+std::tuple<Tensor, Tensor> do_fractional_max_pool2d(const Tensor& self, IntArrayRef kernel_size,
+                                                    IntArrayRef output_size,
+                                                    const Tensor& random_samples) {
   return fractional_max_pool("fractional_max_pool2d", 2, self, kernel_size, output_size,
                              random_samples);
 }
 
-std::tuple<Tensor, Tensor> fractional_max_pool3d(const Tensor& self, IntArrayRef kernel_size,
-                                                 IntArrayRef output_size,
-                                                 const Tensor& random_samples) {
-  if (AutocastMode::is_active())
-    return policy::declared<"fractional_max_pool3d">(fractional_max_pool3d, self, kernel_size,
-                                                     output_size, random_samples);
+std::tuple<Tensor, Tensor> do_fractional_max_pool3d(const Tensor& self, IntArrayRef kernel_size,
+                                                    IntArrayRef output_size,
+                                                    const Tensor& random_samples) {
   return fractional_max_pool("fractional_max_pool3d", 3, self, kernel_size, output_size,
                              random_samples);
 }

@@ -12,7 +12,7 @@ namespace taeda::inline v0_2 {
 /// `random_samples` [N, C, 2 or 3] (of [0, 1), the last dimension of the image first for images,
 /// last for volumes) decides. `input` is [N, C, ...] or [C, ...]. Throws Error for windows that do
 /// not fit and for samples of another shape.
-/// [autocast: float32 host]
+/// [autocast: float32 host, composite]
 std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& self, IntArrayRef kernel_size,
                                                  IntArrayRef output_size,
                                                  const Tensor& random_samples);

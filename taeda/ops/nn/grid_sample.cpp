@@ -5,15 +5,14 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/door.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/nn/fused_backward.h"
 #include "taeda/tensor/autocast_mode.h"
-#include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2::detail {
@@ -159,21 +158,19 @@ TensorVec composed_gradients(const GridSampleState& s, const Tensor& g, Needs ne
   return out;
 }
 
-}  // namespace
-
-Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampling& sampling) {
-  if (AutocastMode::is_active() && input.is_cpu())
-    return policy::float32<policy::host>([](const auto&... a) { return grid_sample(a...); }, input,
-                                         grid, sampling);
+Tensor sampled(const Tensor& input, const Tensor& grid, const GridSampling& sampling) {
+  if (policy::applies(input, policy::host) || policy::applies(grid, policy::host))
+    return policy::float32<policy::host>(sampled, input, grid, sampling);
   check_floating("grid_sampler", input);
   check_floating("grid_sampler", grid);
   if (input.dtype() != grid.dtype()) {
-    TAEDA_CHECK(AutocastMode::is_active(), "expected scalar type ", input.dtype(), " but found ",
-                grid.dtype());
+    TAEDA_CHECK(
+        policy::applies(input, policy::everywhere) || policy::applies(grid, policy::everywhere),
+        "expected scalar type ", input.dtype(), " but found ", grid.dtype());
     const ScalarType dtype = promote_types(input.dtype(), grid.dtype());
-    return grid_sample(input.to(dtype), grid.to(dtype), sampling);
+    return sampled(input.to(dtype), grid.to(dtype), sampling);
   }
-  if (is_observed() || !fits_kernel(input)) return composed_sample(input, grid, sampling);
+  if (!fits_kernel(input)) return composed_sample(input, grid, sampling);
   DimVector sizes(grid.sizes());
   sizes.pop_back();
   sizes.insert(1, input.size(1));
@@ -192,6 +189,16 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampling& 
            });
   }
   return out;
+}
+
+}  // namespace
+
+// No operation by a declaration, whose arguments would have to be told one by one.
+Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampling& sampling) {
+  using Sampler = Door<Tensor(const Tensor&, const Tensor&, const GridSampling&)>;
+  if (!Interceptors::any()) return sampled(input, grid, sampling);
+  return Sampler::pass_by_parts({.name = "grid_sampler"}, sampled, composed_sample, input, grid,
+                                sampling);
 }
 
 }  // namespace taeda::inline v0_2::detail

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "bodies/loss.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
@@ -105,47 +106,38 @@ Tensor minus_log_sigmoid(const Tensor& x) {
 
 }  // namespace
 
-Tensor mse_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"mse_loss">(mse_loss, input, target, reduction);
+Tensor do_mse_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
   return difference_loss("MseLossBackward0", MseLoss{}, input, target, reduction,
                          [](const Tensor& d) { return d.mul(2); });
 }
 
-Tensor l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"l1_loss">(l1_loss, input, target, reduction);
+Tensor do_l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
   if (input.is_complex() || target.is_complex())
     return reduce_loss(input.sub(target).abs(), reduction);
   return difference_loss("L1LossBackward0", L1Loss{}, input, target, reduction,
                          [](const Tensor& d) { return d.sign(); });
 }
 
-Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction,
-                      double beta) {
-  if (AutocastMode::is_active())
-    return policy::declared<"smooth_l1_loss">(smooth_l1_loss, input, target, reduction, beta);
+Tensor do_smooth_l1_loss(const Tensor& input, const Tensor& target, ReductionArg reduction,
+                         double beta) {
   TAEDA_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
   if (beta == 0) return l1_loss(input, target, reduction);
   return difference_loss("SmoothL1LossBackward0", SmoothL1Loss{beta}, input, target, reduction,
                          [beta](const Tensor& d) { return d.div(beta).clamp(-1, 1); });
 }
 
-Tensor huber_loss(const Tensor& input, const Tensor& target, ReductionArg reduction, double delta) {
-  if (AutocastMode::is_active())
-    return policy::declared<"huber_loss">(huber_loss, input, target, reduction, delta);
+Tensor do_huber_loss(const Tensor& input, const Tensor& target, ReductionArg reduction,
+                     double delta) {
   TAEDA_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
   return difference_loss("HuberLossBackward0", HuberLoss{delta}, input, target, reduction,
                          [delta](const Tensor& d) { return d.clamp(-delta, delta); });
 }
 
-Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
-                            ReductionArg reduction) {
-  if (AutocastMode::is_active()) {
-    TAEDA_CHECK(!policy::applies(input, policy::accelerators), kUnsafeToAutocast);
-    return policy::declared<"binary_cross_entropy">(binary_cross_entropy, input, target, weight,
-                                                    reduction);
-  }
+Tensor do_binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
+                               ReductionArg reduction) {
+  TAEDA_CHECK(!policy::applies(input, policy::accelerators), kUnsafeToAutocast);
+  if (policy::applies(input, policy::host))
+    return policy::float32<policy::host>(do_binary_cross_entropy, input, target, weight, reduction);
   if (input.sizes() != target.sizes())
     return binary_cross_entropy(input, in_sizes_of(input, target), weight, reduction);
   if (weight.defined() && weight.sizes() != input.sizes() && has_squeezed(weight, input))
@@ -172,12 +164,9 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
                   weight, reduction);
 }
 
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                        const Tensor& weight, const Tensor& pos_weight,
-                                        ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"binary_cross_entropy_with_logits">(
-        binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction);
+Tensor do_binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                           const Tensor& weight, const Tensor& pos_weight,
+                                           ReductionArg reduction) {
   TAEDA_CHECK_VALUE(input.sizes() == target.sizes(), "Target size (", target.sizes(),
                     ") must be the same as input size (", input.sizes(), ")");
   if (pos_weight.defined()) {
@@ -195,10 +184,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   return weight.defined() ? weighted(loss(Reduction::None), weight, reduction) : loss(reduction);
 }
 
-Tensor kl_div(const Tensor& input, const Tensor& target, ReductionArg reduction, bool log_target,
-              bool batch_mean) {
-  if (AutocastMode::is_active())
-    return policy::declared<"kl_div">(kl_div, input, target, reduction, log_target, batch_mean);
+Tensor do_kl_div(const Tensor& input, const Tensor& target, ReductionArg reduction, bool log_target,
+                 bool batch_mean) {
   TAEDA_CHECK(!is_integral(input.dtype(), true) && !is_integral(target.dtype(), true),
               "kl_div: Integral inputs not supported.");
   TAEDA_CHECK(!input.is_complex() && !target.is_complex(), "kl_div: Complex inputs not supported.");
@@ -213,11 +200,8 @@ Tensor kl_div(const Tensor& input, const Tensor& target, ReductionArg reduction,
   return batch_mean && input.dim() > 0 ? loss.div(Scalar(input.size(0))) : loss;
 }
 
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
-                        double eps, ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"poisson_nll_loss">(poisson_nll_loss, input, target, log_input, full,
-                                                eps, reduction);
+Tensor do_poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
+                           double eps, ReductionArg reduction) {
   Tensor loss =
       log_input ? input.exp().sub(target.mul(input)) : input.sub(target.mul(input.add(eps).log()));
   if (full) {  // Stirling: t log t - t + log(2 pi t) / 2
@@ -250,18 +234,13 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
   return reduce_loss(loss, reduction);
 }
 
-Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
-                            ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"hinge_embedding_loss">(hinge_embedding_loss, input, target, margin,
-                                                    reduction);
+Tensor do_hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
+                               ReductionArg reduction) {
   const Tensor far = input.neg().add(margin).clamp_min(0).masked_fill(target.eq(1), 0);
   return reduce_loss(far.add(input.masked_fill(target.eq(-1), 0)), reduction);
 }
 
-Tensor soft_margin_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"soft_margin_loss">(soft_margin_loss, input, target, reduction);
+Tensor do_soft_margin_loss(const Tensor& input, const Tensor& target, ReductionArg reduction) {
   return reduce_loss(minus_log_sigmoid(input.mul(target)), reduction);
 }
 

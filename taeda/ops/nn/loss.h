@@ -47,7 +47,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target,
                   ReductionArg reduction = Reduction::Mean, double delta = 1);
 /// -(t log x + (1 - t) log(1 - x)) for x in [0, 1]; logarithms are at least -100. On the CPU throws
 /// Error ("all elements of input should be between 0 and 1").
-/// [autocast: float32 host]
+/// [autocast: float32 host inside]
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
                             ReductionArg reduction = Reduction::Mean);
 /// The same of sigmoid(x), without overflow; `pos_weight` multiplies the positive term.
@@ -62,44 +62,46 @@ Tensor kl_div(const Tensor& input, const Tensor& target, ReductionArg reduction 
               bool log_target = false, bool batch_mean = false);
 /// exp(x) - t x, or x - t log(x + eps) without `log_input`; `full` adds Stirling's approximation of
 /// log(t!) where t > 1.
-/// [autocast: float32]
+/// [autocast: float32, composite]
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input = true,
                         bool full = false, double eps = 1e-8,
                         ReductionArg reduction = Reduction::Mean);
 /// (log max(var, eps) + (input - target)^2 / max(var, eps)) / 2, with `full` plus log(2 pi) / 2.
 /// Throws ValueError for a negative variance or one of another size.
+/// [composite]
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var,
                          bool full = false, double eps = 1e-6,
                          ReductionArg reduction = Reduction::Mean);
 /// x where target is 1, max(0, margin - x) where it is -1.
-/// [autocast: float32]
+/// [autocast: float32, composite]
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin = 1,
                             ReductionArg reduction = Reduction::Mean);
 /// log(1 + exp(-t x))
-/// [autocast: float32]
+/// [autocast: float32, composite]
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target,
                         ReductionArg reduction = Reduction::Mean);
 
 // Over pairs and triples of vectors -------------------------------------------------------------
 
 /// max(0, -target (input1 - input2) + margin)
-/// [autocast: float32]
+/// [autocast: float32, composite]
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                            double margin = 0, ReductionArg reduction = Reduction::Mean);
 /// x1 . x2 / max(|x1| |x2|, eps) along `dim`; the inputs broadcast.
-/// [autocast: float32 accelerators]
+/// [autocast: float32 accelerators, composite]
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8);
 /// 1 - cos where target is 1, max(0, cos - margin) where it is -1; vectors along the last
 /// dimension.
-/// [autocast: float32]
+/// [autocast: float32, composite]
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              double margin = 0, ReductionArg reduction = Reduction::Mean);
 /// |x1 - x2 + eps|_p along the last dimension.
+/// [composite]
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-6,
                          bool keepdim = false);
 /// max(0, d(anchor, positive) - d(anchor, negative) + margin); `swap` takes the smaller of the
 /// negative's distances to anchor and positive (Balntas et al. 2016).
-/// [autocast: float32]
+/// [autocast: float32, composite]
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin = 1, double p = 2, double eps = 1e-6, bool swap = false,
                            ReductionArg reduction = Reduction::Mean);

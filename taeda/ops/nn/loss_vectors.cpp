@@ -1,6 +1,6 @@
 // Distances, similarities and the losses over pairs and triples of vectors.
+#include "bodies/loss.h"
 #include "taeda/base/error.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/nn/loss.h"
 #include "taeda/ops/nn/loss_reduce.h"
 #include "taeda/tensor/promote.h"
@@ -9,17 +9,12 @@ namespace taeda::inline v0_2 {
 
 using detail::reduce_loss;
 
-Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                           double margin, ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"margin_ranking_loss">(margin_ranking_loss, input1, input2, target,
-                                                   margin, reduction);
+Tensor do_margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                              double margin, ReductionArg reduction) {
   return reduce_loss(target.neg().mul(input1.sub(input2)).add(margin).clamp_min(0), reduction);
 }
 
-Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
-  if (AutocastMode::is_active())
-    return policy::declared<"cosine_similarity">(cosine_similarity, x1, x2, dim, eps);
+Tensor do_cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
   const ScalarType common = result_type({x1, x2});
   TAEDA_CHECK(is_floating_point(common),
               "expected common dtype to be floating point, yet common dtype is ",
@@ -32,11 +27,8 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   return a.div(na).mul(b.div(nb)).sum(dim);
 }
 
-Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                             double margin, ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"cosine_embedding_loss">(cosine_embedding_loss, input1, input2, target,
-                                                     margin, reduction);
+Tensor do_cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                                double margin, ReductionArg reduction) {
   TAEDA_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
   const int64_t expected = target.dim() + 1;
   TAEDA_CHECK(input1.dim() == expected && input2.dim() == expected, expected,
@@ -51,11 +43,9 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
   return x1.sub(x2).add(eps).norm(p, -1, keepdim);
 }
 
-Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
-                           double margin, double p, double eps, bool swap, ReductionArg reduction) {
-  if (AutocastMode::is_active())
-    return policy::declared<"triplet_margin_loss">(triplet_margin_loss, anchor, positive, negative,
-                                                   margin, p, eps, swap, reduction);
+Tensor do_triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                              double margin, double p, double eps, bool swap,
+                              ReductionArg reduction) {
   TAEDA_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
               "All inputs should have same dimension but got ", anchor.dim(), "D, ", positive.dim(),
               "D and ", negative.dim(), "D inputs.");

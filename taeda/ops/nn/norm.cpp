@@ -1,6 +1,7 @@
 // batch_norm, and the normalisations that are made of other operations.
 #include "taeda/ops/nn/norm.h"
 
+#include "bodies/norm.h"
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/memory_order.h"
 #include "taeda/kernels/norm.h"
@@ -9,7 +10,6 @@
 #include "taeda/ops/nn/fused_backward.h"
 #include "taeda/ops/nn/norm_common.h"
 #include "taeda/ops/shape/join.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -110,12 +110,9 @@ void store_batch_mean(const Tensor& running, const Tensor& per_sample, int64_t b
 
 }  // namespace
 
-Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                  const Tensor& running_mean, const Tensor& running_var, bool training,
-                  double momentum, double eps) {
-  if (is_observed())
-    return observe("batch_norm", batch_norm, input, weight, bias, running_mean, running_var,
-                   training, momentum, eps);
+Tensor do_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                     const Tensor& running_mean, const Tensor& running_var, bool training,
+                     double momentum, double eps) {
   check_batch_norm(input, weight, bias, running_mean, running_var, training);
   BatchNormState s{{}, {}, {}, {}, training, eps};
   Tensor out;
@@ -153,12 +150,9 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
   return out;
 }
 
-Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                     const Tensor& running_mean, const Tensor& running_var, bool use_input_stats,
-                     double momentum, double eps) {
-  if (is_observed())
-    return observe("instance_norm", instance_norm, input, weight, bias, running_mean, running_var,
-                   use_input_stats, momentum, eps);
+Tensor do_instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                        const Tensor& running_mean, const Tensor& running_var, bool use_input_stats,
+                        double momentum, double eps) {
   TAEDA_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
               "Expected running_mean and running_var to be defined when use_input_stats is false");
   TAEDA_CHECK(input.dim() >= 2, "instance_norm expects an input with at least 2 dimensions, got ",
@@ -185,9 +179,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
   return out.view(input.sizes());
 }
 
-Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, double beta, double k) {
-  if (is_observed())
-    return observe("local_response_norm", local_response_norm, input, size, alpha, beta, k);
+Tensor do_local_response_norm(const Tensor& input, int64_t size, double alpha, double beta,
+                              double k) {
   TAEDA_CHECK_VALUE(input.dim() >= 3, "Expected 3D or higher dimensionality input (got ",
                     input.dim(), " dimensions)");
   const int64_t channels = input.size(1);
@@ -201,8 +194,7 @@ Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, doub
   return input.div(sum.mul(alpha / static_cast<double>(size)).add(k).pow(beta));
 }
 
-Tensor normalize(const Tensor& input, double p, int64_t dim, double eps) {
-  if (is_observed()) return observe("normalize", normalize, input, p, dim, eps);
+Tensor do_normalize(const Tensor& input, double p, int64_t dim, double eps) {
   return input.div(input.norm(p, dim, true).clamp_min(eps));
 }
 

@@ -1,14 +1,13 @@
 // layer_norm, rms_norm and group_norm: rows of contiguous data that are normalised each by itself.
 #include <limits>
 
+#include "bodies/norm.h"
 #include "taeda/kernels/norm.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/nn/fused_backward.h"
 #include "taeda/ops/nn/norm.h"
 #include "taeda/ops/nn/norm_common.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -126,21 +125,16 @@ RowNorm trailing_rows(const Tensor& input, IntArrayRef normalized_shape, const T
 
 }  // namespace
 
-Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
-                  const Tensor& bias, double eps) {
-  if (is_observed())
-    return observe("layer_norm", layer_norm, input, normalized_shape, weight, bias, eps);
-  if (AutocastMode::is_active())
-    return policy::declared<"layer_norm">(layer_norm, input, normalized_shape, weight, bias, eps);
+Tensor do_layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
+                     const Tensor& bias, double eps) {
   check_floating("layer_norm", input);
   check_same_device("layer_norm", {&input, &weight, &bias});
   return row_norm("NativeLayerNormBackward0", input, weight, bias,
                   trailing_rows(input, normalized_shape, weight, bias, true), eps);
 }
 
-Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
-                std::optional<double> eps) {
-  if (is_observed()) return observe("rms_norm", rms_norm, input, normalized_shape, weight, eps);
+Tensor do_rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
+                   std::optional<double> eps) {
   check_floating("rms_norm", input);
   check_same_device("rms_norm", {&input, &weight});
   const double epsilon = input.dtype() == kDouble
@@ -150,11 +144,8 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
                   trailing_rows(input, normalized_shape, weight, {}, false), eps.value_or(epsilon));
 }
 
-Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
-                  double eps) {
-  if (is_observed()) return observe("group_norm", group_norm, input, num_groups, weight, bias, eps);
-  if (AutocastMode::is_active())
-    return policy::declared<"group_norm">(group_norm, input, num_groups, weight, bias, eps);
+Tensor do_group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
+                     const Tensor& bias, double eps) {
   check_floating("group_norm", input);
   check_same_device("group_norm", {&input, &weight, &bias});
   TAEDA_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",

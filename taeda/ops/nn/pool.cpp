@@ -1,14 +1,13 @@
 #include "taeda/ops/nn/pool.h"
 
+#include "bodies/pool.h"
 #include "taeda/autograd/record.h"
 #include "taeda/autograd/runs_once.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/pool.h"
 #include "taeda/kernels/reduce.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -337,103 +336,66 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(int ndim, const Tensor& input,
 
 }  // namespace
 
-Tensor max_pool1d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
-                  IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  if (is_observed())
-    return observe("max_pool1d", max_pool1d, input, kernel_size, stride, padding, dilation,
-                   ceil_mode);
+Tensor do_max_pool1d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
+                     IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   return run_max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, false).out;
 }
-std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& input, IntArrayRef kernel_size,
-                                                   IntArrayRef stride, IntArrayRef padding,
-                                                   IntArrayRef dilation, bool ceil_mode) {
+std::tuple<Tensor, Tensor> do_max_pool1d_with_indices(const Tensor& input, IntArrayRef kernel_size,
+                                                      IntArrayRef stride, IntArrayRef padding,
+                                                      IntArrayRef dilation, bool ceil_mode) {
   return max_pool_indices(1, input, kernel_size, stride, padding, dilation, ceil_mode);
 }
-Tensor adaptive_avg_pool1d(const Tensor& input, IntArrayRef output_size) {
-  if (is_observed()) return observe("adaptive_avg_pool1d", adaptive_avg_pool1d, input, output_size);
+Tensor do_adaptive_avg_pool1d(const Tensor& input, IntArrayRef output_size) {
   return adaptive_avg_pool(1, input, output_size);
 }
-std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& input, IntArrayRef output_size) {
-  if (is_observed()) return observe("adaptive_max_pool1d", adaptive_max_pool1d, input, output_size);
+std::tuple<Tensor, Tensor> do_adaptive_max_pool1d(const Tensor& input, IntArrayRef output_size) {
   return adaptive_max_pool(1, input, output_size);
 }
-Tensor avg_pool1d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
-                  IntArrayRef padding, bool ceil_mode, bool count_include_pad) {
-  if (is_observed())
-    return observe("avg_pool1d", avg_pool1d, input, kernel_size, stride, padding, ceil_mode,
-                   count_include_pad);
+Tensor do_avg_pool1d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
+                     IntArrayRef padding, bool ceil_mode, bool count_include_pad) {
   return avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, {});
 }
 
-Tensor max_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
-                  IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  if (is_observed())
-    return observe("max_pool2d", max_pool2d, input, kernel_size, stride, padding, dilation,
-                   ceil_mode);
+Tensor do_max_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
+                     IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   return run_max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, false).out;
 }
-std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& input, IntArrayRef kernel_size,
-                                                   IntArrayRef stride, IntArrayRef padding,
-                                                   IntArrayRef dilation, bool ceil_mode) {
+std::tuple<Tensor, Tensor> do_max_pool2d_with_indices(const Tensor& input, IntArrayRef kernel_size,
+                                                      IntArrayRef stride, IntArrayRef padding,
+                                                      IntArrayRef dilation, bool ceil_mode) {
   return max_pool_indices(2, input, kernel_size, stride, padding, dilation, ceil_mode);
 }
-Tensor adaptive_avg_pool2d(const Tensor& input, IntArrayRef output_size) {
-  if (is_observed()) return observe("adaptive_avg_pool2d", adaptive_avg_pool2d, input, output_size);
+Tensor do_adaptive_avg_pool2d(const Tensor& input, IntArrayRef output_size) {
   return adaptive_avg_pool(2, input, output_size);
 }
-std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& input, IntArrayRef output_size) {
-  if (is_observed()) return observe("adaptive_max_pool2d", adaptive_max_pool2d, input, output_size);
+std::tuple<Tensor, Tensor> do_adaptive_max_pool2d(const Tensor& input, IntArrayRef output_size) {
   return adaptive_max_pool(2, input, output_size);
 }
-Tensor avg_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
-                  IntArrayRef padding, bool ceil_mode, bool count_include_pad,
-                  std::optional<int64_t> divisor_override) {
-  if (is_observed())
-    return observe("avg_pool2d", avg_pool2d, input, kernel_size, stride, padding, ceil_mode,
-                   count_include_pad, divisor_override);
+Tensor do_avg_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
+                     IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+                     std::optional<int64_t> divisor_override) {
   return avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                   divisor_override);
 }
 
-Tensor max_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
-                  IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  if (is_observed())
-    return observe("max_pool3d", max_pool3d, input, kernel_size, stride, padding, dilation,
-                   ceil_mode);
-  if (AutocastMode::is_active())
-    return policy::declared<"max_pool3d">(max_pool3d, input, kernel_size, stride, padding, dilation,
-                                          ceil_mode);
+Tensor do_max_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
+                     IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
   return run_max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, false).out;
 }
-std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& input, IntArrayRef kernel_size,
-                                                   IntArrayRef stride, IntArrayRef padding,
-                                                   IntArrayRef dilation, bool ceil_mode) {
-  if (AutocastMode::is_active())
-    return policy::declared<"max_pool3d_with_indices">(max_pool3d_with_indices, input, kernel_size,
-                                                       stride, padding, dilation, ceil_mode);
+std::tuple<Tensor, Tensor> do_max_pool3d_with_indices(const Tensor& input, IntArrayRef kernel_size,
+                                                      IntArrayRef stride, IntArrayRef padding,
+                                                      IntArrayRef dilation, bool ceil_mode) {
   return max_pool_indices(3, input, kernel_size, stride, padding, dilation, ceil_mode);
 }
-Tensor adaptive_avg_pool3d(const Tensor& input, IntArrayRef output_size) {
-  if (is_observed()) return observe("adaptive_avg_pool3d", adaptive_avg_pool3d, input, output_size);
-  if (AutocastMode::is_active())
-    return policy::declared<"adaptive_avg_pool3d">(adaptive_avg_pool3d, input, output_size);
+Tensor do_adaptive_avg_pool3d(const Tensor& input, IntArrayRef output_size) {
   return adaptive_avg_pool(3, input, output_size);
 }
-std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& input, IntArrayRef output_size) {
-  if (is_observed()) return observe("adaptive_max_pool3d", adaptive_max_pool3d, input, output_size);
-  if (AutocastMode::is_active())
-    return policy::declared<"adaptive_max_pool3d">(adaptive_max_pool3d, input, output_size);
+std::tuple<Tensor, Tensor> do_adaptive_max_pool3d(const Tensor& input, IntArrayRef output_size) {
   return adaptive_max_pool(3, input, output_size);
 }
-Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
-                  IntArrayRef padding, bool ceil_mode, bool count_include_pad,
-                  std::optional<int64_t> divisor_override) {
-  if (is_observed())
-    return observe("avg_pool3d", avg_pool3d, input, kernel_size, stride, padding, ceil_mode,
-                   count_include_pad, divisor_override);
-  if (AutocastMode::is_active())
-    return policy::declared<"avg_pool3d">(avg_pool3d, input, kernel_size, stride, padding,
-                                          ceil_mode, count_include_pad, divisor_override);
+Tensor do_avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
+                     IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+                     std::optional<int64_t> divisor_override) {
   return avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                   divisor_override);
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "bodies/rnn.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/record.h"
 #include "taeda/ops/autocast.h"
@@ -17,7 +18,6 @@
 #include "taeda/ops/nn/rnn_projected.h"
 #include "taeda/ops/nn/rnn_steps.h"
 #include "taeda/ops/shape/join.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -297,21 +297,20 @@ RnnResult run_network(const RnnShape& shape, Tensor x, TensorList hx, TensorList
   return {x, cat(h, 0), c.empty() ? Tensor() : cat(c, 0)};
 }
 
-/// Calls f(input, hx, params), under autocast with all of them in the lower precision. All
-/// operations of this family declare one policy. A device that would compute each step's products
-/// in float32 computes all of the network in it: the weights would be widened for every step.
-/// On the host a GRU and single cells, which PyTorch composes there, have results as wide as the
-/// states that they begin with (`keeps_states`).
+/// Calls f(input, hx, params), under autocast with all of them in the lower precision. A device
+/// that would compute each step's products in float32 computes all of the network in it: the
+/// weights would be widened for every step. On the host a GRU and single cells, which PyTorch
+/// composes there, have results as wide as the states that they begin with (`keeps_states`).
 template <class F>
 RnnResult with_autocast(bool keeps_states, const Tensor& input, TensorList hx, TensorList params,
                         F&& f) {
-  if (!AutocastMode::is_active()) return f(input, hx, params);
-  constexpr policy::Declared policy = policy::policy_of<"lstm">();
-  static_assert(policy.cast == policy::Cast::lower);
+  if (!policy::applies(input, policy::everywhere)) return f(input, hx, params);
   const bool wide = policy::multiplies_in_float32(input);
-  const auto lower = [](const Tensor& t) { return policy::to_lower_precision(t, policy.devices); };
+  const auto lower = [](const Tensor& t) {
+    return policy::to_lower_precision(t, policy::everywhere);
+  };
   const auto cast = [&](const Tensor& t) {
-    return wide ? policy::to_float32(t, policy.devices) : lower(t);
+    return wide ? policy::to_float32(t, policy::everywhere) : lower(t);
   };
   const auto cast_all = [&](TensorList list) {
     std::vector<Tensor> out;
@@ -375,74 +374,57 @@ RnnResult cell(RnnMode mode, const Tensor& input, TensorList hx, const Tensor& w
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, TensorList hx, TensorList params,
-                                        bool has_biases, int64_t num_layers, double dropout,
-                                        bool train, bool bidirectional, bool batch_first) {
-  if (is_observed())
-    return observe("lstm", lstm, input, hx, params, has_biases, num_layers, dropout, train,
-                   bidirectional, batch_first);
+std::tuple<Tensor, Tensor, Tensor> do_lstm(const Tensor& input, TensorList hx, TensorList params,
+                                           bool has_biases, int64_t num_layers, double dropout,
+                                           bool train, bool bidirectional, bool batch_first) {
   const RnnResult out = network(RnnMode::LSTM, input, hx, params, has_biases, num_layers, dropout,
                                 train, bidirectional, batch_first);
   return {out.y, out.h, out.c};
 }
 
-std::tuple<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, TensorList params,
-                               bool has_biases, int64_t num_layers, double dropout, bool train,
-                               bool bidirectional, bool batch_first) {
-  if (is_observed())
-    return observe("gru", gru, input, hx, params, has_biases, num_layers, dropout, train,
-                   bidirectional, batch_first);
+std::tuple<Tensor, Tensor> do_gru(const Tensor& input, const Tensor& hx, TensorList params,
+                                  bool has_biases, int64_t num_layers, double dropout, bool train,
+                                  bool bidirectional, bool batch_first) {
   const RnnResult out = network(RnnMode::GRU, input, {&hx, 1}, params, has_biases, num_layers,
                                 dropout, train, bidirectional, batch_first);
   return {out.y, out.h};
 }
 
-std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, TensorList params,
-                                    bool has_biases, int64_t num_layers, double dropout, bool train,
-                                    bool bidirectional, bool batch_first) {
-  if (is_observed())
-    return observe("rnn_tanh", rnn_tanh, input, hx, params, has_biases, num_layers, dropout, train,
-                   bidirectional, batch_first);
+std::tuple<Tensor, Tensor> do_rnn_tanh(const Tensor& input, const Tensor& hx, TensorList params,
+                                       bool has_biases, int64_t num_layers, double dropout,
+                                       bool train, bool bidirectional, bool batch_first) {
   const RnnResult out = network(RnnMode::Tanh, input, {&hx, 1}, params, has_biases, num_layers,
                                 dropout, train, bidirectional, batch_first);
   return {out.y, out.h};
 }
 
-std::tuple<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, TensorList params,
-                                    bool has_biases, int64_t num_layers, double dropout, bool train,
-                                    bool bidirectional, bool batch_first) {
-  if (is_observed())
-    return observe("rnn_relu", rnn_relu, input, hx, params, has_biases, num_layers, dropout, train,
-                   bidirectional, batch_first);
+std::tuple<Tensor, Tensor> do_rnn_relu(const Tensor& input, const Tensor& hx, TensorList params,
+                                       bool has_biases, int64_t num_layers, double dropout,
+                                       bool train, bool bidirectional, bool batch_first) {
   const RnnResult out = network(RnnMode::ReLU, input, {&hx, 1}, params, has_biases, num_layers,
                                 dropout, train, bidirectional, batch_first);
   return {out.y, out.h};
 }
 
-std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih,
-                                     const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
-  if (is_observed()) return observe("lstm_cell", lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
+std::tuple<Tensor, Tensor> do_lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih,
+                                        const Tensor& w_hh, const Tensor& b_ih,
+                                        const Tensor& b_hh) {
   const RnnResult out = cell(RnnMode::LSTM, input, hx, w_ih, w_hh, b_ih, b_hh);
   return {out.h, out.c};
 }
 
-Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
-                const Tensor& b_ih, const Tensor& b_hh) {
-  if (is_observed()) return observe("gru_cell", gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
+Tensor do_gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+                   const Tensor& b_ih, const Tensor& b_hh) {
   return cell(RnnMode::GRU, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh).h;
 }
 
-Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
-                     const Tensor& b_ih, const Tensor& b_hh) {
-  if (is_observed())
-    return observe("rnn_tanh_cell", rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
+Tensor do_rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,
+                        const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
   return cell(RnnMode::Tanh, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh).h;
 }
 
-Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
-                     const Tensor& b_ih, const Tensor& b_hh) {
-  if (is_observed())
-    return observe("rnn_relu_cell", rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh);
+Tensor do_rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih,
+                        const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
   return cell(RnnMode::ReLU, input, {&hx, 1}, w_ih, w_hh, b_ih, b_hh).h;
 }
 

@@ -4,7 +4,7 @@
 // and b_hh [G H]: LSTM's gates in the order i, f, g, o (G = 4), GRU's r, z, n (3), others have one.
 // `params` lists them for the first layer's forward direction, its backward direction (if there is
 // one), the second layer and so on; `in` of later layers is D H, D the number of directions.
-// [operations, autocast: lower]
+// [operations, autocast: lower inside]
 #pragma once
 
 #include <tuple>

@@ -1,12 +1,11 @@
 #include "taeda/ops/nn/softmax.h"
 
+#include "bodies/softmax.h"
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/softmax.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/nn/fused_backward.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -48,10 +47,7 @@ Tensor forward(const SoftmaxSlot& slot, const Tensor& x, int64_t dim) {
 
 }  // namespace
 
-Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
-  if (is_observed()) return observe("softmax", softmax, self, dim, dtype);
-  if (AutocastMode::is_active() && !dtype)
-    return policy::declared<"softmax">(softmax, self, dim, dtype);
+Tensor do_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   dim = wrap_dim(dim, self.dim());
   const Tensor x = dtype ? self.to(*dtype) : self;
   const Tensor y = forward(softmax_slot, x, dim);
@@ -62,10 +58,7 @@ Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   return y;
 }
 
-Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
-  if (is_observed()) return observe("log_softmax", log_softmax, self, dim, dtype);
-  if (AutocastMode::is_active() && !dtype)
-    return policy::declared<"log_softmax">(log_softmax, self, dim, dtype);
+Tensor do_log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   dim = wrap_dim(dim, self.dim());
   const Tensor x = dtype ? self.to(*dtype) : self;
   const Tensor y = forward(log_softmax_slot, x, dim);
@@ -76,8 +69,7 @@ Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   return y;
 }
 
-Tensor softmin(const Tensor& self, int64_t dim, OptionalDtype dtype) {
-  if (is_observed()) return observe("softmin", softmin, self, dim, dtype);
+Tensor do_softmin(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   return softmax(self.neg(), dim, dtype);
 }
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <numbers>
 
+#include "bodies/random.h"
+#include "bodies/tensor_methods.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/draws.h"
@@ -88,21 +90,21 @@ void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& gen
 
 }  // namespace
 
-Tensor& Tensor::uniform_(double from, double to, GeneratorArg generator) const {
+Tensor& do_uniform_(const Tensor& self, double from, double to, GeneratorArg generator) {
   TAEDA_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
               " > to=", to);
   TAEDA_CHECK(std::isfinite(to - from), "uniform_ expects a finite range, but found from=", from,
               " and to=", to);
-  return fill_random("uniform_", *this, [&](const Tensor& t) {
+  return fill_random("uniform_", self, [&](const Tensor& t) {
     const Tensor parts = t.is_complex() ? view_as_real(t).view({-1}) : t;
-    draw_uniform(parts, from, to, generator_for(*this, generator));
+    draw_uniform(parts, from, to, generator_for(self, generator));
   });
 }
 
-Tensor& Tensor::normal_(double mean, double std, GeneratorArg generator) const {
+Tensor& do_normal_(const Tensor& self, double mean, double std, GeneratorArg generator) {
   TAEDA_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
-  return fill_random("normal_", *this, [&](const Tensor& t) {
-    Generator& g = generator_for(*this, generator);
+  return fill_random("normal_", self, [&](const Tensor& t) {
+    Generator& g = generator_for(self, generator);
     if (t.is_complex())
       draw_normal(view_as_real(t).view({-1}), mean, std / std::sqrt(2.0), g);
     else
@@ -130,10 +132,11 @@ uint64_t largest_random(ScalarType dtype) {
 
 }  // namespace
 
-Tensor& Tensor::random_(GeneratorArg generator) const {
-  return fill_random("random_", *this, [&](const Tensor& t) {
-    Generator& g = generator_for(*this, generator);
-    if (!t.is_cpu() || dtype() != kInt) return draw_integers(t, 0, largest_random(dtype()) + 1, g);
+Tensor& do_random_(const Tensor& self, GeneratorArg generator) {
+  return fill_random("random_", self, [&](const Tensor& t) {
+    Generator& g = generator_for(self, generator);
+    if (!t.is_cpu() || self.dtype() != kInt)
+      return draw_integers(t, 0, largest_random(self.dtype()) + 1, g);
     // All of int32's numbers are 31 of 32 bits; a range of that size takes 64.
     detail::run_or_record("random_",
                           [g, out = place<uint32_t>(t), n = t.numel()] { g.fill_random(out, n); });
@@ -141,41 +144,41 @@ Tensor& Tensor::random_(GeneratorArg generator) const {
   });
 }
 
-Tensor& Tensor::random_(int64_t to, GeneratorArg generator) const {
-  return random_(0, to, generator);
+Tensor& do_random_(const Tensor& self, int64_t to, GeneratorArg generator) {
+  return self.random_(0, to, generator);
 }
 
-Tensor& Tensor::random_(int64_t from, int64_t to, GeneratorArg generator) const {
-  TAEDA_CHECK(!is_complex(),
+Tensor& do_random_(const Tensor& self, int64_t from, int64_t to, GeneratorArg generator) {
+  TAEDA_CHECK(!self.is_complex(),
               "random_: check_random_bounds handles only integral, floating-point and boolean "
               "types, but got ",
-              dtype());
+              self.dtype());
   TAEDA_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from,
               " >= to=", to);
-  if (is_integral(dtype(), true)) {
+  if (is_integral(self.dtype(), true)) {
     const int64_t highest =
-        dtype() == kLong ? INT64_MAX : static_cast<int64_t>(largest_random(dtype()));
-    const int64_t lowest = dtype() == kBool || dtype() == kByte ? 0 : -highest - 1;
+        self.dtype() == kLong ? INT64_MAX : static_cast<int64_t>(largest_random(self.dtype()));
+    const int64_t lowest = self.dtype() == kBool || self.dtype() == kByte ? 0 : -highest - 1;
     TAEDA_CHECK(from >= lowest && from <= highest, "from is out of bounds for ",
-                dtype_name(dtype()));
+                dtype_name(self.dtype()));
     TAEDA_CHECK(to - 1 >= lowest && to - 1 <= highest, "to - 1 is out of bounds for ",
-                dtype_name(dtype()));
+                dtype_name(self.dtype()));
   }
-  return fill_random("random_", *this, [&](const Tensor& t) {
+  return fill_random("random_", self, [&](const Tensor& t) {
     draw_integers(t, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from),
-                  generator_for(*this, generator));
+                  generator_for(self, generator));
   });
 }
 
-Tensor& Tensor::random_(int64_t from, OptionalDim to, GeneratorArg generator) const {
-  if (to) return random_(from, *to, generator);
-  const uint64_t last = largest_random(dtype());
+Tensor& do_random_(const Tensor& self, int64_t from, OptionalDim to, GeneratorArg generator) {
+  if (to) return self.random_(from, *to, generator);
+  const uint64_t last = largest_random(self.dtype());
   TAEDA_CHECK(from < 0 || static_cast<uint64_t>(from) <= last, "random_ expects 'from' to be less ",
-              "than or equal to the largest number of ", dtype_name(dtype()),
+              "than or equal to the largest number of ", dtype_name(self.dtype()),
               ", but got from=", from);
   const uint64_t range = last + 1 - static_cast<uint64_t>(from);  // 0: all of int64
-  return fill_random("random_", *this, [&](const Tensor& t) {
-    draw_integers(t, from, range, generator_for(*this, generator));
+  return fill_random("random_", self, [&](const Tensor& t) {
+    draw_integers(t, from, range, generator_for(self, generator));
   });
 }
 
@@ -195,9 +198,9 @@ void check_real(const char* op, ScalarType t) {
 
 }  // namespace
 
-Tensor& Tensor::bernoulli_(const Tensor& p, GeneratorArg generator) const {
-  check_real("bernoulli_", dtype());
-  return copy_(taeda::bernoulli(p.detach().expand(sizes()), generator));
+Tensor& do_bernoulli_(const Tensor& self, const Tensor& p, GeneratorArg generator) {
+  check_real("bernoulli_", self.dtype());
+  return self.copy_(taeda::bernoulli(p.detach().expand(self.sizes()), generator));
 }
 
 namespace {
@@ -212,11 +215,11 @@ void draw_ones(const Tensor& t, double p, const Generator& generator) {
 
 }  // namespace
 
-Tensor& Tensor::bernoulli_(double p, GeneratorArg generator) const {
-  check_real("bernoulli_", dtype());
+Tensor& do_bernoulli_(const Tensor& self, double p, GeneratorArg generator) {
+  check_real("bernoulli_", self.dtype());
   TAEDA_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
-  return fill_random("bernoulli_", *this, [&](const Tensor& t) {
-    Generator& g = generator_for(*this, generator);
+  return fill_random("bernoulli_", self, [&](const Tensor& t) {
+    Generator& g = generator_for(self, generator);
     if (t.is_cpu()) return draw_ones(t, p, g);
     const Tensor u = make_tensor(t.sizes(), kFloat, t.device());
     draw_uniform(u, 0, 1, g);
@@ -224,43 +227,43 @@ Tensor& Tensor::bernoulli_(double p, GeneratorArg generator) const {
   });
 }
 
-Tensor& Tensor::exponential_(double lambd, GeneratorArg generator) const {
-  check_continuous("Exponential", *this);
+Tensor& do_exponential_(const Tensor& self, double lambd, GeneratorArg generator) {
+  check_continuous("Exponential", self);
   TAEDA_CHECK(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
-  return fill_random("exponential_", *this, [&](const Tensor& t) {
+  return fill_random("exponential_", self, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), t.is_cpu() ? kDouble : t.dtype(), t.device());
-    draw_uniform(u, 0, 1, generator_for(*this, generator));
+    draw_uniform(u, 0, 1, generator_for(self, generator));
     t.copy_(u.neg().log1p().mul(-1 / lambd));
   });
 }
 
-Tensor& Tensor::geometric_(double p, GeneratorArg generator) const {
-  check_real("geometric_", dtype());
-  TAEDA_CHECK_NOT_IMPLEMENTED(dtype() != kBool, "\"geometric_\" not implemented for 'Bool'");
+Tensor& do_geometric_(const Tensor& self, double p, GeneratorArg generator) {
+  check_real("geometric_", self.dtype());
+  TAEDA_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool, "\"geometric_\" not implemented for 'Bool'");
   TAEDA_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
-  return fill_random("geometric_", *this, [&](const Tensor& t) {
+  return fill_random("geometric_", self, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
-    draw_uniform(u, 0, 1, generator_for(*this, generator));
+    draw_uniform(u, 0, 1, generator_for(self, generator));
     t.copy_(u.log().div(std::log1p(-p)).ceil().clamp_min(1));
   });
 }
 
-Tensor& Tensor::cauchy_(double median, double sigma, GeneratorArg generator) const {
-  check_continuous("Cauchy", *this);
+Tensor& do_cauchy_(const Tensor& self, double median, double sigma, GeneratorArg generator) {
+  check_continuous("Cauchy", self);
   TAEDA_CHECK(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
-  return fill_random("cauchy_", *this, [&](const Tensor& t) {
+  return fill_random("cauchy_", self, [&](const Tensor& t) {
     const Tensor u = make_tensor(t.sizes(), kDouble, t.device());
-    draw_uniform(u, 0, 1, generator_for(*this, generator));
+    draw_uniform(u, 0, 1, generator_for(self, generator));
     t.copy_(u.sub(0.5).mul(std::numbers::pi).tan().mul(sigma).add(median));
   });
 }
 
-Tensor& Tensor::log_normal_(double mean, double std, GeneratorArg generator) const {
+Tensor& do_log_normal_(const Tensor& self, double mean, double std, GeneratorArg generator) {
   TAEDA_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
-  check_floating("log_normal_", *this);
-  return fill_random("log_normal_", *this, [&](const Tensor& t) {
+  check_floating("log_normal_", self);
+  return fill_random("log_normal_", self, [&](const Tensor& t) {
     const Tensor z = make_tensor(t.sizes(), kDouble, t.device());
-    Generator& g = generator_for(*this, generator);
+    Generator& g = generator_for(self, generator);
     if (t.is_cpu()) {
       // PyTorch draws these one by one, not in blocks as normal_ does.
       detail::run_or_record("log_normal_", [g, out = place<double>(z), n = z.numel()] {
@@ -273,43 +276,45 @@ Tensor& Tensor::log_normal_(double mean, double std, GeneratorArg generator) con
   });
 }
 
-Tensor rand(IntArrayRef sizes, const TensorOptions& o, GeneratorArg generator) {
+Tensor do_rand(IntArrayRef sizes, const TensorOptions& o, GeneratorArg generator) {
   Tensor out = empty(sizes, o.requires_grad(false));
   out.uniform_(0, 1, generator);
   return finish(std::move(out), o);
 }
 
-Tensor rand_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+Tensor do_rand_like(const Tensor& self, const TensorOptions& o,
+                    std::optional<MemoryFormat> format) {
   Tensor out = empty_like(self, o.requires_grad(false), format);
   out.uniform_();
   return finish(std::move(out), o);
 }
 
-Tensor randn(IntArrayRef sizes, const TensorOptions& o, GeneratorArg generator) {
+Tensor do_randn(IntArrayRef sizes, const TensorOptions& o, GeneratorArg generator) {
   Tensor out = empty(sizes, o.requires_grad(false));
   out.normal_(0, 1, generator);
   return finish(std::move(out), o);
 }
 
-Tensor randn_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+Tensor do_randn_like(const Tensor& self, const TensorOptions& o,
+                     std::optional<MemoryFormat> format) {
   Tensor out = empty_like(self, o.requires_grad(false), format);
   out.normal_();
   return finish(std::move(out), o);
 }
 
-Tensor randint(int64_t high, IntArrayRef sizes, const TensorOptions& o) {
+Tensor do_randint(int64_t high, IntArrayRef sizes, const TensorOptions& o) {
   return randint(0, high, sizes, o);
 }
 
-Tensor randint(int64_t low, int64_t high, IntArrayRef sizes, const TensorOptions& o,
-               GeneratorArg generator) {
+Tensor do_randint(int64_t low, int64_t high, IntArrayRef sizes, const TensorOptions& o,
+                  GeneratorArg generator) {
   Tensor out = empty(sizes, o.dtype(o.dtype_or(kLong)).requires_grad(false));
   out.random_(low, high, generator);
   return finish(std::move(out), o);
 }
 
-Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& o,
-                    std::optional<MemoryFormat> format) {
+Tensor do_randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& o,
+                       std::optional<MemoryFormat> format) {
   Tensor out = empty_like(self, o.requires_grad(false), format);
   out.random_(low, high);
   return finish(std::move(out), o);
@@ -337,7 +342,7 @@ int64_t most_counted(ScalarType t) {
 
 }  // namespace
 
-Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
+Tensor do_randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
   TAEDA_CHECK(n >= 0, "n must be non-negative, got", n);
   const ScalarType dtype = o.dtype_or(kLong);
   TAEDA_CHECK_NOT_IMPLEMENTED(dtype != kBool && !is_complex(dtype),
@@ -356,7 +361,7 @@ Tensor randperm(int64_t n, const TensorOptions& o, GeneratorArg generator) {
   return finish(out.to(dtype), o);
 }
 
-Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
+Tensor do_bernoulli(const Tensor& self, GeneratorArg generator) {
   check_floating("bernoulli", self);
   NoGradGuard guard;
   if (detail::can_look_at_values(self.device()) && self.numel() > 0) {
@@ -373,11 +378,11 @@ Tensor bernoulli(const Tensor& self, GeneratorArg generator) {
   return u.lt(p).to(self.dtype());
 }
 
-Tensor bernoulli(const Tensor& self, double p, GeneratorArg generator) {
+Tensor do_bernoulli(const Tensor& self, double p, GeneratorArg generator) {
   return empty(self.sizes(), self.options()).bernoulli_(p, generator);
 }
 
-Tensor normal(const Tensor& mean, double std, GeneratorArg generator) {
+Tensor do_normal(const Tensor& mean, double std, GeneratorArg generator) {
   NoGradGuard guard;
   return empty(mean.sizes(), mean.options()).normal_(0, std, generator).add_(mean);
 }
@@ -393,21 +398,21 @@ void check_std(const Tensor& std) {
 
 }  // namespace
 
-Tensor normal(double mean, const Tensor& std, GeneratorArg generator) {
+Tensor do_normal(double mean, const Tensor& std, GeneratorArg generator) {
   NoGradGuard guard;
   check_std(std);
   return empty(std.sizes(), std.options()).normal_(0, 1, generator).mul_(std).add_(mean);
 }
 
-Tensor normal(const Tensor& mean, const Tensor& std, GeneratorArg generator) {
+Tensor do_normal(const Tensor& mean, const Tensor& std, GeneratorArg generator) {
   NoGradGuard guard;
   check_std(std);
   const DimVector shape = broadcast_sizes(mean.sizes(), std.sizes());
   return empty(shape, mean.options()).normal_(0, 1, generator).mul_(std).add_(mean);
 }
 
-Tensor normal(double mean, double std, IntArrayRef sizes, const TensorOptions& o,
-              GeneratorArg generator) {
+Tensor do_normal(double mean, double std, IntArrayRef sizes, const TensorOptions& o,
+                 GeneratorArg generator) {
   Tensor out = empty(sizes, o.requires_grad(false));
   out.normal_(mean, std, generator);
   return finish(std::move(out), o);
@@ -433,8 +438,8 @@ void check_weights(const Tensor& weights, int64_t num_samples, bool replacement)
 
 }  // namespace
 
-Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
-                   GeneratorArg generator) {
+Tensor do_multinomial(const Tensor& self, int64_t num_samples, bool replacement,
+                      GeneratorArg generator) {
   check_weights(self, num_samples, replacement);
   NoGradGuard guard;
   if (!replacement || num_samples == 1) {

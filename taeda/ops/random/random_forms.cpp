@@ -1,5 +1,7 @@
 #include "taeda/ops/random/random_forms.h"
 
+#include "bodies/random.h"
+#include "bodies/random_forms.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/host_graph.h"
@@ -63,7 +65,7 @@ Tensor random(const Tensor& self, int64_t from, OptionalDim to, GeneratorArg gen
   return drawn_like(self, [&](const Tensor& t) { t.random_(from, to, generator); });
 }
 
-Tensor bernoulli(const Tensor& self, const Tensor& p, GeneratorArg generator) {
+Tensor do_bernoulli(const Tensor& self, const Tensor& p, GeneratorArg generator) {
   return drawn_like(self, [&](const Tensor& t) { t.bernoulli_(p, generator); });
 }
 
@@ -90,7 +92,7 @@ Tensor drawn_on_host(const char* what, const Tensor& like, Generator* given, Dra
 
 }  // namespace
 
-Tensor poisson(const Tensor& self, GeneratorArg generator) {
+Tensor do_poisson(const Tensor& self, GeneratorArg generator) {
   check_floating("poisson_cpu", self);
   Tensor out;
   {
@@ -106,7 +108,7 @@ Tensor poisson(const Tensor& self, GeneratorArg generator) {
   return out;
 }
 
-Tensor binomial(const Tensor& count, const Tensor& prob, GeneratorArg generator) {
+Tensor do_binomial(const Tensor& count, const Tensor& prob, GeneratorArg generator) {
   TAEDA_CHECK_VALUE(
       count.is_floating_point(),
       "binomial only supports floating-point dtypes for count, got: ", to_string(count.dtype()));
@@ -155,8 +157,8 @@ Tensor drawn_slopes(const Tensor& self, double lower, double upper, GeneratorArg
 
 }  // namespace
 
-Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& lower,
-                        const Scalar& upper, bool training, GeneratorArg generator) {
+Tensor do_rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& lower,
+                           const Scalar& upper, bool training, GeneratorArg generator) {
   check_floating("rrelu_with_noise", self);
   const double low = lower.toDouble(), high = upper.toDouble();
   TAEDA_CHECK(low <= high, "Lower bound should be less than or equal to the upper bound");
@@ -169,20 +171,20 @@ Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& l
   return self.mul(slopes);
 }
 
-Tensor& rrelu_with_noise_(const Tensor& self, const Tensor& noise, const Scalar& lower,
-                          const Scalar& upper, bool training, GeneratorArg generator) {
+Tensor& do_rrelu_with_noise_(const Tensor& self, const Tensor& noise, const Scalar& lower,
+                             const Scalar& upper, bool training, GeneratorArg generator) {
   return detail::assign("rrelu_with_noise_", self, wants_grad(self), [&](const Tensor& x) {
     return rrelu_with_noise(x, noise, lower, upper, training, generator);
   });
 }
 
-Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
-             GeneratorArg generator) {
+Tensor do_rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
+                GeneratorArg generator) {
   return rrelu_with_noise(self, empty_like(self.detach()), lower, upper, training, generator);
 }
 
-Tensor& rrelu_(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
-               GeneratorArg generator) {
+Tensor& do_rrelu_(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
+                  GeneratorArg generator) {
   return rrelu_with_noise_(self, empty_like(self.detach()), lower, upper, training, generator);
 }
 

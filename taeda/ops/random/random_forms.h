@@ -10,22 +10,29 @@
 namespace taeda::inline v0_2 {
 
 /// Uniform in [from, to).
+/// [composite]
 Tensor uniform(const Tensor& self, double from = 0, double to = 1,
                GeneratorArg generator = nullptr);
 /// Normal with this mean and standard deviation.
+/// [composite]
 Tensor normal_functional(const Tensor& self, double mean = 0, double std = 1,
                          GeneratorArg generator = nullptr);
 /// Exponentially distributed with rate `lambd`.
+/// [composite]
 Tensor exponential(const Tensor& self, double lambd = 1, GeneratorArg generator = nullptr);
 /// Cauchy's distribution around `median` with scale `sigma`.
+/// [composite]
 Tensor cauchy(const Tensor& self, double median = 0, double sigma = 1,
               GeneratorArg generator = nullptr);
 /// The number of trials until one of probability p succeeds.
+/// [composite]
 Tensor geometric(const Tensor& self, double p, GeneratorArg generator = nullptr);
 /// Numbers whose logarithm is normal with this mean and standard deviation.
+/// [composite]
 Tensor log_normal(const Tensor& self, double mean = 1, double std = 2,
                   GeneratorArg generator = nullptr);
 /// Integers in [from, to), by default from 0 to the largest that the dtype has exactly.
+/// [composite]
 Tensor random(const Tensor& self, GeneratorArg generator = nullptr);
 Tensor random(const Tensor& self, int64_t to, GeneratorArg generator = nullptr);
 Tensor random(const Tensor& self, int64_t from, OptionalDim to, GeneratorArg generator = nullptr);

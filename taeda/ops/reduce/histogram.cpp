@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bodies/histogram.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -212,13 +213,13 @@ std::tuple<Tensor, Tensor> histogram_of_numbers(const Tensor& self, const Tensor
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bins, const Tensor& weight,
-                                     bool density) {
+std::tuple<Tensor, Tensor> do_histogram(const Tensor& self, const Tensor& bins,
+                                        const Tensor& weight, bool density) {
   return histogram_of_numbers(self, bins, weight, density, Bins::Any);
 }
 
-std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins, Range range,
-                                     const Tensor& weight, bool density) {
+std::tuple<Tensor, Tensor> do_histogram(const Tensor& self, int64_t bins, Range range,
+                                        const Tensor& weight, bool density) {
   check_floating("histogramdd", self);
   const NoGradGuard guard;
   return histogram_of_numbers(self, even_edges(self.reshape({-1, 1}), bins, range)[0], weight,

@@ -22,6 +22,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins = 100,
 /// `histogram` of points [..., D]: counts in D dimensions, and the edges of each, which `bins`
 /// holds or gives the numbers of. `range` has both ends for each dimension; `weight` is one number
 /// for each point.
+/// [composite]
 std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, TensorList bins,
                                                     std::optional<ArrayRef<double>> range = {},
                                                     const Tensor& weight = {},
@@ -31,6 +32,7 @@ std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, IntArray
                                                     const Tensor& weight = {},
                                                     bool density = false);
 /// The same number of bins in all dimensions.
+/// [composite]
 std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, int64_t bins,
                                                     std::optional<ArrayRef<double>> range = {},
                                                     const Tensor& weight = {},

@@ -2,13 +2,12 @@
 
 #include <cmath>
 
+#include "bodies/reduce.h"
 #include "taeda/autograd/record.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/reduce/reduce_common.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/ops/sparse/sparse_common.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -34,8 +33,6 @@ Tensor Reduced::restore(const Tensor& result) const {
 }
 
 namespace {
-
-constexpr auto sum_of = [](const auto&... args) { return taeda::sum(args...); };
 
 ScalarType sum_dtype(ScalarType t) { return is_integral(t, true) ? kLong : t; }
 
@@ -102,19 +99,14 @@ Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, boo
 
 }  // namespace
 
-Tensor sum(const Tensor& self, OptionalDtype dtype) {
-  if (is_observed()) return observe_overloaded("sum", sum, self, dtype);
+Tensor do_sum(const Tensor& self, OptionalDtype dtype) {
   if (!self.is_strided()) [[unlikely]]
     return detail::sparse_sum(self, {}, false, dtype);
-  if (AutocastMode::is_active() && !dtype) return policy::declared<"sum">(sum_of, self, dtype);
   return sum_impl("SumBackward0", self, {}, false, dtype);
 }
-Tensor sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
-  if (is_observed()) return observe_overloaded("sum", sum, self, dims, keepdim, dtype);
+Tensor do_sum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   if (!self.is_strided()) [[unlikely]]
     return detail::sparse_sum(self, dims, keepdim, dtype);
-  if (AutocastMode::is_active() && !dtype)
-    return policy::declared<"sum">(sum_of, self, dims, keepdim, dtype);
   return sum_impl("SumBackward1", self, dims, keepdim, dtype);
 }
 
@@ -139,40 +131,29 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef sizes) {
   return keep && lead > 0 ? out.reshape(sizes) : out;
 }
 
-Tensor mean(const Tensor& self, OptionalDtype dtype) {
-  if (is_observed()) return observe_overloaded("mean", mean, self, dtype);
+Tensor do_mean(const Tensor& self, OptionalDtype dtype) {
   return mean_impl("MeanBackward0", self, {}, false, dtype);
 }
-Tensor mean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
-  if (is_observed()) return observe_overloaded("mean", mean, self, dims, keepdim, dtype);
+Tensor do_mean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   return mean_impl("MeanBackward1", self, dims, keepdim, dtype);
 }
 
-Tensor any(const Tensor& self) {
-  if (is_observed()) return observe_overloaded("any", any, self);
+Tensor do_any(const Tensor& self) {
   if (self.is_sparse()) return any(self.coalesce().values());
   return logical(any_slot, self, {}, false);
 }
-Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
-  if (is_observed()) return observe_overloaded("any", any, self, dim, keepdim);
+Tensor do_any(const Tensor& self, int64_t dim, bool keepdim) {
   return logical(any_slot, self, dim, keepdim);
 }
-Tensor all(const Tensor& self) {
-  if (is_observed()) return observe_overloaded("all", all, self);
-  return logical(all_slot, self, {}, false);
-}
-Tensor all(const Tensor& self, int64_t dim, bool keepdim) {
-  if (is_observed()) return observe_overloaded("all", all, self, dim, keepdim);
+Tensor do_all(const Tensor& self) { return logical(all_slot, self, {}, false); }
+Tensor do_all(const Tensor& self, int64_t dim, bool keepdim) {
   return logical(all_slot, self, dim, keepdim);
 }
 
 Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return self.ne(0).sum(dim); }
 
 // As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
-Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
-  if (is_observed()) return observe("logsumexp", logsumexp, self, dims, keepdim);
-  if (AutocastMode::is_active())
-    return policy::declared<"logsumexp">(logsumexp, self, dims, keepdim);
+Tensor do_logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
   const Tensor x = is_integral(self.dtype(), true) ? self.to(get_default_dtype()) : self;
   const Reduced r(x, dims, keepdim);
   Tensor out;

@@ -14,6 +14,7 @@ Tensor sum(const Tensor& self, OptionalDtype dtype = {});
 Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false, OptionalDtype dtype = {});
 /// Sums over the dimensions that broadcasting from `size` to self's sizes added or stretched.
 /// Throws Error: "size {[2]} is not expandable to size {[3, 4]}."
+/// [composite]
 Tensor sum_to_size(const Tensor& self, IntArrayRef size);
 
 /// Their mean. Throws Error for integers: "mean(): could not infer output dtype. ...".
@@ -41,7 +42,7 @@ std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim = f
 Tensor amax(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false);
 Tensor amin(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false);
 /// (amin, amax) over all elements or along one dimension.
-/// [returns: min max, dtypes: floating integral bool]
+/// [returns: min max, dtypes: floating integral bool, composition]
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim = {}, bool keepdim = false);
 /// Index of the first extreme element (int64); without `dim` into the flattened tensor.
 /// [dtypes: floating integral bool]
@@ -93,6 +94,7 @@ Tensor any(const Tensor& self, int64_t dim, bool keepdim = false);
 Tensor all(const Tensor& self);
 Tensor all(const Tensor& self, int64_t dim, bool keepdim = false);
 /// How many elements are not zero.
+/// [composite]
 Tensor count_nonzero(const Tensor& self, IntArrayRef dim = {});
 inline Tensor count_nonzero(const Tensor& self, std::same_as<OptionalDim> auto dim) {
   return count_nonzero(self, dim ? IntArrayRef(*dim) : IntArrayRef());

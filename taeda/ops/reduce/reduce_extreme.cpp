@@ -1,6 +1,7 @@
 // max, min, amax, amin, argmax, argmin, median.
 #include <cmath>
 
+#include "bodies/reduce.h"
 #include "taeda/autograd/record.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/reduce/reduce.h"
@@ -118,28 +119,25 @@ void detail::check_nonempty(const char* op, const Tensor& self, IntArrayRef dims
                       d, " to have non-zero size.");
 }
 
-Tensor max(const Tensor& self) {
-  if (is_observed()) return observe_overloaded("max", max, self);
+Tensor do_max(const Tensor& self) {
   return extreme("max", "MaxBackward1", amax_slot, self, {}, false, share_evenly);
 }
-Tensor min(const Tensor& self) {
-  if (is_observed()) return observe_overloaded("min", min, self);
+Tensor do_min(const Tensor& self) {
   return extreme("min", "MinBackward1", amin_slot, self, {}, false, share_evenly);
 }
-Tensor amax(const Tensor& self, IntArrayRef dims, bool keepdim) {
-  if (is_observed()) return observe("amax", amax, self, dims, keepdim);
+Tensor do_amax(const Tensor& self, IntArrayRef dims, bool keepdim) {
   return extreme("amax", "AmaxBackward0", amax_slot, self, dims, keepdim, share_of_equals);
 }
-Tensor amin(const Tensor& self, IntArrayRef dims, bool keepdim) {
-  if (is_observed()) return observe("amin", amin, self, dims, keepdim);
+Tensor do_amin(const Tensor& self, IntArrayRef dims, bool keepdim) {
   return extreme("amin", "AminBackward0", amin_slot, self, dims, keepdim, share_of_equals);
 }
-std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim, bool keepdim) {
+std::tuple<Tensor, Tensor> compose_aminmax(const Tensor& self, OptionalDim dim, bool keepdim) {
+  const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
+  return {self.amin(dims, keepdim), self.amax(dims, keepdim)};
+}
+std::tuple<Tensor, Tensor> do_aminmax(const Tensor& self, OptionalDim dim, bool keepdim) {
   const char* const node = "AminmaxBackward0";
   const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
-  if (is_observed())
-    return {extreme("aminmax", node, amin_slot, self, dims, keepdim, share_of_equals),
-            extreme("aminmax", node, amax_slot, self, dims, keepdim, share_of_equals)};
   check_real("aminmax", self);
   detail::check_nonempty("aminmax", self, dims);
   const Reduced r(self, dims, keepdim);
@@ -150,28 +148,22 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, OptionalDim dim, bool kee
   record_extreme(node, most, self, r, share_of_equals);
   return {least, most};
 }
-std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim) {
-  if (is_observed())
-    return observe_overloaded<std::tuple<Tensor, Tensor>>("max", max, self, dim, keepdim);
+std::tuple<Tensor, Tensor> do_max(const Tensor& self, int64_t dim, bool keepdim) {
   return select_along("max", "MaxBackward0", max_dim_slot, self, dim, keepdim);
 }
-std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim) {
-  if (is_observed())
-    return observe_overloaded<std::tuple<Tensor, Tensor>>("min", min, self, dim, keepdim);
+std::tuple<Tensor, Tensor> do_min(const Tensor& self, int64_t dim, bool keepdim) {
   return select_along("min", "MinBackward0", min_dim_slot, self, dim, keepdim);
 }
-std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim) {
+std::tuple<Tensor, Tensor> do_median(const Tensor& self, int64_t dim, bool keepdim) {
   return select_along("median", "MedianBackward1", median_slot, self, dim, keepdim);
 }
 std::tuple<Tensor, Tensor> detail::select_nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
   return select_along("median", "NanmedianBackward1", nanmedian_slot, self, dim, keepdim);
 }
-Tensor argmax(const Tensor& self, OptionalDim dim, bool keepdim) {
-  if (is_observed()) return observe("argmax", argmax, self, dim, keepdim);
+Tensor do_argmax(const Tensor& self, OptionalDim dim, bool keepdim) {
   return arg("argmax", max_dim_slot, self, dim, keepdim);
 }
-Tensor argmin(const Tensor& self, OptionalDim dim, bool keepdim) {
-  if (is_observed()) return observe("argmin", argmin, self, dim, keepdim);
+Tensor do_argmin(const Tensor& self, OptionalDim dim, bool keepdim) {
   return arg("argmin", min_dim_slot, self, dim, keepdim);
 }
 
@@ -195,7 +187,7 @@ Tensor middle_of_all(const char* node, const ArgReduceSlot& slot, const Tensor& 
 
 }  // namespace
 
-Tensor median(const Tensor& self) { return middle_of_all("MedianBackward0", median_slot, self); }
+Tensor do_median(const Tensor& self) { return middle_of_all("MedianBackward0", median_slot, self); }
 Tensor detail::select_nanmedian(const Tensor& self) {
   return middle_of_all("NanmedianBackward0", nanmedian_slot, self);
 }

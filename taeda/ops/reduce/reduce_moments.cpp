@@ -1,15 +1,14 @@
 // Variance, standard deviation and norms.
 #include <cmath>
 
+#include "bodies/reduce.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/warning.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/reduce/reduce_common.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/ops/sparse/sparse_common.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -22,8 +21,6 @@ void check_cast_norm(const Tensor& self) {
                  "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ",
                  to_string(self.dtype()));
 }
-
-constexpr auto norm_of = [](const auto&... args) { return taeda::norm(args...); };
 
 struct Moments {
   Tensor var, mean;
@@ -163,75 +160,59 @@ Tensor detail::distance_norm(const Tensor& differences, double p, int64_t dim) {
   return norm_impl("LinalgVectorNormBackward0", differences, p, {dim}, false);
 }
 
-Tensor var(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
-  if (is_observed()) return observe_overloaded("var", var, self, dims, unbiased, keepdim);
+Tensor do_var(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
   return var_or_std(false, self, dims, unbiased, keepdim);
 }
-Tensor std(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
-  if (is_observed()) return observe_overloaded("std", std, self, dims, unbiased, keepdim);
+Tensor do_std(const Tensor& self, IntArrayRef dims, bool unbiased, bool keepdim) {
   return var_or_std(true, self, dims, unbiased, keepdim);
 }
-Tensor var_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
-  if (is_observed())
-    return observe("var_correction", var_correction, self, dims, correction, keepdim);
+Tensor do_var_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
   return var_or_std(false, self, dims, correction, keepdim);
 }
-Tensor std_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
-  if (is_observed())
-    return observe("std_correction", std_correction, self, dims, correction, keepdim);
+Tensor do_std_correction(const Tensor& self, IntArrayRef dims, double correction, bool keepdim) {
   return var_or_std(true, self, dims, correction, keepdim);
 }
-Tensor var(const Tensor& self, IntArrayRef dims, OptionalDim correction, bool keepdim) {
-  if (is_observed()) return observe_overloaded("var", var, self, dims, correction, keepdim);
+Tensor do_var(const Tensor& self, IntArrayRef dims, OptionalDim correction, bool keepdim) {
   return var_or_std(false, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
 }
-Tensor std(const Tensor& self, IntArrayRef dims, OptionalDim correction, bool keepdim) {
-  if (is_observed()) return observe_overloaded("std", std, self, dims, correction, keepdim);
+Tensor do_std(const Tensor& self, IntArrayRef dims, OptionalDim correction, bool keepdim) {
   return var_or_std(true, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
 }
-std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims, bool unbiased,
-                                    bool keepdim) {
+std::tuple<Tensor, Tensor> do_var_mean(const Tensor& self, IntArrayRef dims, bool unbiased,
+                                       bool keepdim) {
   return with_mean(false, self, dims, unbiased, keepdim);
 }
-std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, bool unbiased,
-                                    bool keepdim) {
+std::tuple<Tensor, Tensor> do_std_mean(const Tensor& self, IntArrayRef dims, bool unbiased,
+                                       bool keepdim) {
   return with_mean(true, self, dims, unbiased, keepdim);
 }
 
-std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntArrayRef dims, OptionalDim correction,
-                                    bool keepdim) {
+std::tuple<Tensor, Tensor> do_var_mean(const Tensor& self, IntArrayRef dims, OptionalDim correction,
+                                       bool keepdim) {
   return with_mean(false, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
 }
-std::tuple<Tensor, Tensor> std_mean(const Tensor& self, IntArrayRef dims, OptionalDim correction,
-                                    bool keepdim) {
+std::tuple<Tensor, Tensor> do_std_mean(const Tensor& self, IntArrayRef dims, OptionalDim correction,
+                                       bool keepdim) {
   return with_mean(true, self, dims, static_cast<double>(correction.value_or(1)), keepdim);
 }
 
-Tensor norm(const Tensor& self, const Scalar& p) {
-  if (is_observed()) return observe_overloaded("norm", norm, self, p);
+Tensor do_norm(const Tensor& self, const Scalar& p) {
   if (self.is_sparse()) return norm(self.coalesce().values(), p);
-  if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p);
   return norm_impl("NormBackward0", self, p.toDouble(), {}, false);
 }
-Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim) {
-  if (is_observed()) return observe_overloaded("norm", norm, self, p, dims, keepdim);
-  if (AutocastMode::is_active()) return policy::declared<"norm">(norm_of, self, p, dims, keepdim);
+Tensor do_norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim) {
   return norm_impl("NormBackward1", self, p.value_or(2).toDouble(), dims, keepdim);
 }
-Tensor norm(const Tensor& self, const OptionalScalar& p, ScalarType dtype) {
-  if (is_observed()) return observe_overloaded("norm", norm, self, p, dtype);
+Tensor do_norm(const Tensor& self, const OptionalScalar& p, ScalarType dtype) {
   check_cast_norm(self);
   return norm(self.to(dtype), p.value_or(2));
 }
-Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim,
-            ScalarType dtype) {
-  if (is_observed()) return observe_overloaded("norm", norm, self, p, dims, keepdim, dtype);
+Tensor do_norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dims, bool keepdim,
+               ScalarType dtype) {
   check_cast_norm(self);
   return norm(self.to(dtype), p, dims, keepdim);
 }
-Tensor vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
-  if (AutocastMode::is_active())
-    return policy::declared<"vector_norm">(vector_norm, self, p, dims, keepdim);
+Tensor do_vector_norm(const Tensor& self, const Scalar& p, IntArrayRef dims, bool keepdim) {
   return norm_impl("LinalgVectorNormBackward0", self, p.toDouble(), dims, keepdim);
 }
 

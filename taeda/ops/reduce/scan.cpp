@@ -1,25 +1,23 @@
 // Cumulative operations; and prod, whose gradient needs them where factors are zero.
 #include "taeda/ops/reduce/scan.h"
 
+#include "bodies/reduce.h"
+#include "bodies/scan.h"
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/scan.h"
 #include "taeda/ops/assign.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/reduce/reduce_common.h"
 #include "taeda/ops/shape/join.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
 using detail::Reduced;
 
 namespace {
-
-constexpr auto prod_of = [](const auto&... args) { return taeda::prod(args...); };
 
 /// The input in the dtype that a sum or product along it has.
 Tensor accumulated(const Tensor& self, OptionalDtype dtype) {
@@ -117,10 +115,7 @@ Tensor prod_impl(const char* node, const Tensor& self, int64_t dim, bool keepdim
 
 }  // namespace
 
-Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
-  if (is_observed()) return observe("cumsum", cumsum, self, dim, dtype);
-  if (AutocastMode::is_active() && !dtype)
-    return policy::declared<"cumsum">(cumsum, self, dim, dtype);
+Tensor do_cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   dim = wrap_dim(dim, self.dim());
   const Tensor x = accumulated(self, dtype), y = scan(cumsum_slot, x, dim);
   if (wants_grad(x))
@@ -129,9 +124,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   return y;
 }
 
-Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype) {
-  if (AutocastMode::is_active() && !dtype)
-    return policy::declared<"cumprod">(cumprod, self, dim, dtype);
+Tensor do_cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   dim = wrap_dim(dim, self.dim());
   const Tensor x = accumulated(self, dtype), y = scan(cumprod_slot, x, dim);
   if (wants_grad(x))
@@ -142,22 +135,17 @@ Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   return y;
 }
 
-std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim) {
+std::tuple<Tensor, Tensor> do_cummax(const Tensor& self, int64_t dim) {
   return extreme("CummaxBackward0", cummax_slot, self, dim);
 }
-std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim) {
+std::tuple<Tensor, Tensor> do_cummin(const Tensor& self, int64_t dim) {
   return extreme("CumminBackward0", cummin_slot, self, dim);
 }
 
-Tensor prod(const Tensor& self, OptionalDtype dtype) {
-  if (is_observed()) return observe_overloaded("prod", prod, self, dtype);
-  if (AutocastMode::is_active() && !dtype) return policy::declared<"prod">(prod_of, self, dtype);
+Tensor do_prod(const Tensor& self, OptionalDtype dtype) {
   return prod_impl("ProdBackward0", self.reshape({-1}), 0, false, dtype);
 }
-Tensor prod(const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) {
-  if (is_observed()) return observe_overloaded("prod", prod, self, dim, keepdim, dtype);
-  if (AutocastMode::is_active() && !dtype)
-    return policy::declared<"prod">(prod_of, self, dim, keepdim, dtype);
+Tensor do_prod(const Tensor& self, int64_t dim, bool keepdim, OptionalDtype dtype) {
   if (self.dim() == 0) {
     wrap_dim(dim, 0);
     return prod_impl("ProdBackward1", self.reshape({1}), 0, false, dtype);
@@ -178,15 +166,15 @@ void check_scan_in_place(const Tensor& self, OptionalDtype dtype) {
 
 }  // namespace
 
-Tensor& Tensor::cumsum_(int64_t dim, OptionalDtype dtype) const {
-  check_scan_in_place(*this, dtype);
-  return detail::assign("cumsum_", *this, wants_grad(*this), [&](const Tensor& self) {
+Tensor& do_cumsum_(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  check_scan_in_place(self, dtype);
+  return detail::assign("cumsum_", self, wants_grad(self), [&](const Tensor& self) {
     return taeda::cumsum(self, dim, dtype.value_or(self.dtype()));
   });
 }
-Tensor& Tensor::cumprod_(int64_t dim, OptionalDtype dtype) const {
-  check_scan_in_place(*this, dtype);
-  return detail::assign("cumprod_", *this, wants_grad(*this), [&](const Tensor& self) {
+Tensor& do_cumprod_(const Tensor& self, int64_t dim, OptionalDtype dtype) {
+  check_scan_in_place(self, dtype);
+  return detail::assign("cumprod_", self, wants_grad(self), [&](const Tensor& self) {
     return taeda::cumprod(self, dim, dtype.value_or(self.dtype()));
   });
 }

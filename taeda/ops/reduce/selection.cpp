@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bodies/selection.h"
 #include "taeda/autograd/record.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -118,13 +119,14 @@ std::tuple<Tensor, Tensor, Tensor> unique_slices(const Tensor& self, int64_t dim
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool /*sorted*/,
-                                              bool return_inverse, bool return_counts) {
+std::tuple<Tensor, Tensor, Tensor> do_unique_dim(const Tensor& self, int64_t dim, bool /*sorted*/,
+                                                 bool return_inverse, bool return_counts) {
   return unique_slices(self, dim, true, return_inverse, return_counts);
 }
 
-std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim,
-                                                          bool return_inverse, bool return_counts) {
+std::tuple<Tensor, Tensor, Tensor> do_unique_dim_consecutive(const Tensor& self, int64_t dim,
+                                                             bool return_inverse,
+                                                             bool return_counts) {
   return unique_slices(self, dim, false, return_inverse, return_counts);
 }
 
@@ -199,7 +201,7 @@ std::tuple<Tensor, Tensor> split_doubles(const Tensor& x) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
+std::tuple<Tensor, Tensor> do_frexp(const Tensor& self) {
   TAEDA_CHECK(is_floating_point(self.dtype()), "torch.frexp() only supports floating-point dtypes");
   Tensor mantissa, exponent;
   {
@@ -216,7 +218,7 @@ std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
 
 // ---- norms ----
 
-Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
+Tensor do_norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
   if (dim == -1) return v.norm(pow);
   TAEDA_CHECK_INDEX(v.dim() > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
   const int64_t kept = wrap_dim(dim, v.dim());

@@ -8,7 +8,7 @@ namespace taeda::inline v0_2 {
 
 /// The value that occurs most often along `dim`, the smallest of several, and the index of its last
 /// occurrence.
-/// [method, returns: values indices, dtypes: floating integral bool]
+/// [method, returns: values indices, dtypes: floating integral bool, composite]
 std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim = -1, bool keepdim = false);
 
 /// The different slices along `dim` in ascending order (element by element); which of them each
@@ -26,12 +26,12 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, in
 
 /// A copy of `self` whose slices at `index` along `dim` are combined with those of `source` by
 /// `reduce`: "prod", "mean", "amax" or "amin"; self's own elements take part if `include_self`.
-/// [method, in-place]
+/// [method, in-place, composite]
 Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                     std::string_view reduce, bool include_self = true);
 /// A copy of `self` whose part as_strided(size, stride, storage_offset) is `src`. Throws Error
 /// unless src has that part's sizes.
-/// [method]
+/// [method, composite]
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
                           IntArrayRef stride, OptionalDim storage_offset = {});
 

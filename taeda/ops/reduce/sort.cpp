@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "bodies/sort.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
@@ -51,8 +52,7 @@ Tensor::T2 sort_stored(const Tensor& self, int64_t dim, bool descending) {
 
 }  // namespace
 
-Tensor::T2 sort(const Tensor& self, int64_t dim, bool descending) {
-  if (is_observed()) return observe_overloaded<Tensor::T2>("sort", sort, self, dim, descending);
+Tensor::T2 do_sort(const Tensor& self, int64_t dim, bool descending) {
   TAEDA_CHECK(!self.is_complex(), "Sort currently does not support complex dtypes on CPU");
   if (is_stored(self.dtype())) return sort_stored(self, dim, descending);
   const int64_t d = wrap_dim(dim, self.dim());
@@ -67,13 +67,11 @@ Tensor::T2 sort(const Tensor& self, int64_t dim, bool descending) {
   return {values, indices};
 }
 
-Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
-  if (is_observed()) return observe_overloaded("argsort", argsort, self, dim, descending);
+Tensor do_argsort(const Tensor& self, int64_t dim, bool descending) {
   return std::get<1>(self.detach().sort(dim, descending));
 }
 
-Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
-  if (is_observed()) return observe("topk", topk, self, k, dim, largest, sorted);
+Tensor::T2 do_topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool /*sorted*/) {
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "selected index k out of range");
@@ -89,19 +87,31 @@ Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool s
   return {values, indices};
 }
 
-Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+namespace {
+
+int64_t check_kthvalue(const Tensor& self, int64_t k, int64_t dim) {
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK_INDEX(self.dim() == 0 || self.sizes()[d] != 0, "kthvalue(): Expected reduction dim ",
                     d, " to have non-zero size.");
   TAEDA_CHECK(k >= 1 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "kthvalue(): selected number k out of range for dimension ", d);
+  return d;
+}
+
+}  // namespace
+
+Tensor::T2 compose_kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  const int64_t d = check_kthvalue(self, k, dim);
   if (self.dim() == 0) return self.topk(1, 0, false);
-  if (is_observed()) {
-    const auto [v, i] = self.topk(k, d, false);
-    const Tensor value = v.narrow(d, k - 1, 1), index = i.narrow(d, k - 1, 1);
-    if (keepdim) return {value, index};
-    return {value.squeeze(d), index.squeeze(d)};
-  }
+  const auto [v, i] = self.topk(k, d, false);
+  const Tensor value = v.narrow(d, k - 1, 1), index = i.narrow(d, k - 1, 1);
+  if (keepdim) return {value, index};
+  return {value.squeeze(d), index.squeeze(d)};
+}
+
+Tensor::T2 do_kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  const int64_t d = check_kthvalue(self, k, dim);
+  if (self.dim() == 0) return self.topk(1, 0, false);
   DimVector shape(self.sizes());
   if (keepdim)
     shape[d] = 1;
@@ -208,10 +218,15 @@ T3 unique_bytes(const Tensor& self, bool return_inverse, bool return_counts) {
 
 }  // namespace
 
-T3 unique(const Tensor& self, bool return_inverse, bool return_counts) {
+T3 do_unique(const Tensor& self, bool return_inverse, bool return_counts) {
   NoGradGuard guard;
-  if (self.is_cpu() && self.element_size() == 1 && !is_observed())
+  if (self.is_cpu() && self.element_size() == 1)
     return unique_bytes(self, return_inverse, return_counts);
+  return compose_unique(self, return_inverse, return_counts);
+}
+
+T3 compose_unique(const Tensor& self, bool return_inverse, bool return_counts) {
+  NoGradGuard guard;
   const auto [sorted, order] = self.reshape({-1}).sort();
   auto [values, runs, counts] = runs_of(sorted, return_inverse, return_counts);
   Tensor inverse;
@@ -223,11 +238,13 @@ T3 _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse, bool retur
   return unique(self, return_inverse, return_counts);
 }
 
-T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts) {
+namespace {
+
+T3 consecutive_runs(const Tensor& self, bool return_inverse, bool return_counts, bool on_host) {
   NoGradGuard guard;
   const Tensor list = self.reshape({-1}).contiguous();
   T3 found;
-  if (list.numel() > 0 && detail::can_look_at_values(self.device()) && !is_observed())
+  if (list.numel() > 0 && on_host)
     dispatch(AllTypes{}, "unique_consecutive", self.dtype(),
              [&]<class T>() { found = host_runs_of<T>(list, return_inverse, return_counts); });
   else
@@ -235,6 +252,17 @@ T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_count
   const auto& [values, runs, counts] = found;
   return {values, return_inverse ? runs.view(self.sizes()) : Tensor(),
           return_counts ? counts : Tensor()};
+}
+
+}  // namespace
+
+T3 do_unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts) {
+  return consecutive_runs(self, return_inverse, return_counts,
+                          detail::can_look_at_values(self.device()));
+}
+
+T3 compose_unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts) {
+  return consecutive_runs(self, return_inverse, return_counts, false);
 }
 
 T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts,
@@ -256,7 +284,7 @@ void tally(const int64_t* numbers, const T* weights, int64_t n, T* bins) {
 
 }  // namespace
 
-Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+Tensor do_bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   TAEDA_CHECK(minlength >= 0, "minlength should be >= 0");
   TAEDA_CHECK(self.dim() == 1 && is_integral(self.dtype()),
               "bincount only supports 1-d non-negative integral inputs.");
@@ -330,8 +358,8 @@ Tensor number_among(const Scalar& value, const Tensor& sequence) {
 
 }  // namespace
 
-Tensor searchsorted(const Tensor& sequence, const Scalar& value, bool out_int32, bool right,
-                    std::optional<std::string_view> side, const Tensor& sorter) {
+Tensor do_searchsorted(const Tensor& sequence, const Scalar& value, bool out_int32, bool right,
+                       std::optional<std::string_view> side, const Tensor& sorter) {
   TAEDA_CHECK(sequence.dim() == 1,
               "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
               "dimension is 1, but we got boundaries tensor dim(",
@@ -339,8 +367,8 @@ Tensor searchsorted(const Tensor& sequence, const Scalar& value, bool out_int32,
   return searchsorted(sequence, number_among(value, sequence), out_int32, right, side, sorter);
 }
 
-Tensor searchsorted(const Tensor& sequence, const Tensor& values, bool out_int32, bool right,
-                    std::optional<std::string_view> side, const Tensor& sorter) {
+Tensor do_searchsorted(const Tensor& sequence, const Tensor& values, bool out_int32, bool right,
+                       std::optional<std::string_view> side, const Tensor& sorter) {
   if (side || sorter.defined())
     return searchsorted(in_order(sequence, sorter), values, out_int32, on_the_right(right, side));
   const Tensor& sorted_sequence = sequence;
@@ -379,13 +407,13 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& values, bool out_int32
   return out_int32 ? out.to(kInt) : out;
 }
 
-Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
+Tensor do_bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
   TAEDA_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
               boundaries.dim(), ")");
   return searchsorted(boundaries, self, out_int32, right);
 }
 
-Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
+Tensor do_bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
   return bucketize(number_among(self, boundaries), boundaries, out_int32, right);
 }
 

@@ -31,23 +31,26 @@ inline Tensor argsort(const Tensor& self, std::same_as<bool> auto /*stable*/, in
 Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = true,
                 bool sorted = true);
 /// The k-th smallest value along `dim`, k counted from 1, and where it was.
-/// [returns: values indices, dtypes: floating integral bool]
+/// [returns: values indices, dtypes: floating integral bool, composition]
 Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false);
 
 /// What `unique` returns.
 using T3 = std::tuple<Tensor, Tensor, Tensor>;
 /// The different elements in ascending order; where each element of `self` went (in self's shape,
 /// if `return_inverse`); how often each occurs (if `return_counts`).
-/// [not method, not out, returns: output inverse_indices counts, dtypes: floating integral bool]
+/// [not method, not out, returns: output inverse_indices counts, dtypes: floating integral bool,
+/// composition]
 T3 unique(const Tensor& self, bool return_inverse = false, bool return_counts = false);
 /// libtorch's name for `unique`; the result is sorted in any case.
-/// [not method, not out, returns: output inverse_indices counts, dtypes: floating integral bool]
+/// [not method, not out, returns: output inverse_indices counts, dtypes: floating integral bool,
+/// composite]
 T3 _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
             bool return_counts = false);
 /// The same without sorting: runs of equal elements of the flattened tensor become one, or, with
 /// `dim`, runs of equal slices.
-/// [not method, not out, returns: output inverse_indices counts]
+/// [not method, not out, returns: output inverse_indices counts, composition]
 T3 unique_consecutive(const Tensor& self, bool return_inverse = false, bool return_counts = false);
+/// [not method, not out, returns: output inverse_indices counts, composite]
 T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts, OptionalDim dim);
 
 /// How often each of 0, 1, ... max (at least `minlength` numbers) occurs in a vector of

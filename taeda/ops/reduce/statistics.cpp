@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "bodies/statistics.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/assign.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -36,10 +36,14 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Tensor nansum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+Tensor compose_nansum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
+  return without_nan(self).sum(dims, keepdim, dtype);
+}
+
+Tensor do_nansum(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype dtype) {
   TAEDA_CHECK(!self.is_complex(), "nansum does not support complex inputs");
-  if (is_observed() || !self.is_floating_point() || (dtype && !is_floating_point(*dtype)))
-    return without_nan(self).sum(dims, keepdim, dtype);
+  if (!self.is_floating_point() || (dtype && !is_floating_point(*dtype)))
+    return compose_nansum(self, dims, keepdim, dtype);
   const Tensor x = dtype ? self.to(*dtype) : self;
   const detail::Reduced r(x, dims, keepdim);
   const Tensor out = r.make_output("nansum", x, x.dtype());
@@ -59,9 +63,13 @@ Tensor nanmean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype
   return nansum(self, dims, keepdim, dtype).div(count);
 }
 
-std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
+std::tuple<Tensor, Tensor> do_nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
   if (self.dim() == 0) return {self.clone(), zeros({}, self.options().dtype(kLong))};
-  if (!is_observed()) return detail::select_nanmedian(self, dim, keepdim);
+  return detail::select_nanmedian(self, dim, keepdim);
+}
+
+std::tuple<Tensor, Tensor> compose_nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
+  if (self.dim() == 0) return {self.clone(), zeros({}, self.options().dtype(kLong))};
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK_INDEX(self.sizes()[d] > 0, "median(): Expected reduction dim ", d,
                     " to have non-zero size.");
@@ -74,10 +82,14 @@ std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepd
   return {value.squeeze(d), index.squeeze(d)};
 }
 
-Tensor nanmedian(const Tensor& self) {
+Tensor do_nanmedian(const Tensor& self) {
   if (self.numel() == 0) return full({}, kNoNumber, self.options());
-  if (!is_observed()) return detail::select_nanmedian(self);
-  return std::get<0>(nanmedian(self.reshape({-1}), 0));
+  return detail::select_nanmedian(self);
+}
+
+Tensor compose_nanmedian(const Tensor& self) {
+  if (self.numel() == 0) return full({}, kNoNumber, self.options());
+  return std::get<0>(compose_nanmedian(self.reshape({-1}), 0, false));
 }
 
 // ---- quantiles ----
@@ -159,34 +171,20 @@ Tensor number_like(const Tensor& self, double q) {
 
 }  // namespace
 
-Tensor quantile(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
-                std::string_view interpolation) {
-  if (AutocastMode::is_active())
-    return policy::declared<"quantile">([](const auto&... a) { return taeda::quantile(a...); },
-                                        self, q, dim, keepdim, interpolation);
+Tensor do_quantile(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
+                   std::string_view interpolation) {
   return quantile_of(self, q, dim, keepdim, interpolation, false);
 }
-Tensor quantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
-                std::string_view interpolation) {
-  if (AutocastMode::is_active())
-    return policy::declared<"quantile">([](const auto&... a) { return taeda::quantile(a...); },
-                                        self, q, dim, keepdim, interpolation);
+Tensor do_quantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
+                   std::string_view interpolation) {
   return quantile_of(self, number_like(self, q), dim, keepdim, interpolation, false);
 }
-Tensor nanquantile(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
-                   std::string_view interpolation) {
-  if (AutocastMode::is_active())
-    return policy::declared<"nanquantile">(
-        [](const auto&... a) { return taeda::nanquantile(a...); }, self, q, dim, keepdim,
-        interpolation);
+Tensor do_nanquantile(const Tensor& self, const Tensor& q, OptionalDim dim, bool keepdim,
+                      std::string_view interpolation) {
   return quantile_of(self, q, dim, keepdim, interpolation, true);
 }
-Tensor nanquantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
-                   std::string_view interpolation) {
-  if (AutocastMode::is_active())
-    return policy::declared<"nanquantile">(
-        [](const auto&... a) { return taeda::nanquantile(a...); }, self, q, dim, keepdim,
-        interpolation);
+Tensor do_nanquantile(const Tensor& self, double q, OptionalDim dim, bool keepdim,
+                      std::string_view interpolation) {
   return quantile_of(self, number_like(self, q), dim, keepdim, interpolation, true);
 }
 
@@ -205,8 +203,7 @@ Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   return sums.is_same(self) ? self.clone() : sums;
 }
 
-Tensor trace(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::declared<"trace">(trace, self);
+Tensor do_trace(const Tensor& self) {
   TAEDA_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
   return self.diagonal().sum();
 }

@@ -1,12 +1,12 @@
 #include "taeda/ops/shape/join.h"
 
+#include "bodies/join.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/join.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/sparse/sparse_common.h"
-#include "taeda/tensor/observer.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
@@ -61,8 +61,7 @@ void record_cat(const Tensor& out, TensorList tensors, int64_t dim) {
 
 }  // namespace
 
-Tensor cat(TensorList tensors, int64_t dim) {
-  if (is_observed()) return observe("cat", cat, tensors, dim);
+Tensor do_cat(TensorList tensors, int64_t dim) {
   TAEDA_CHECK(!tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
   if (!tensors[0].is_strided()) [[unlikely]]
     return detail::sparse_cat(tensors, dim);
@@ -99,8 +98,7 @@ Tensor cat(TensorList tensors, int64_t dim) {
   return out;
 }
 
-Tensor stack(TensorList tensors, int64_t dim) {
-  if (is_observed()) return observe("stack", stack, tensors, dim);
+Tensor do_stack(TensorList tensors, int64_t dim) {
   TAEDA_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
   const Tensor& first = tensors[0];
   const int64_t d = wrap_dim(dim, first.dim() + 1);
@@ -193,9 +191,7 @@ std::vector<Tensor> split_views(const char* node, const Tensor& self, IntArrayRe
 
 }  // namespace
 
-std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
-  if (is_observed())
-    return observe_overloaded<std::vector<Tensor>>("split", split, self, split_size, dim);
+std::vector<Tensor> do_split(const Tensor& self, int64_t split_size, int64_t dim) {
   TAEDA_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   TAEDA_CHECK(split_size >= 0,
               "split expects split_size be non-negative, but got split_size=", split_size);
@@ -210,9 +206,7 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   return split_views("SplitBackward0", self, parts, d);
 }
 
-std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
-  if (is_observed())
-    return observe_overloaded<std::vector<Tensor>>("split", split, self, split_sizes, dim);
+std::vector<Tensor> do_split(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
   TAEDA_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   const int64_t d = wrap_dim(dim, self.dim());
   int64_t total = 0;
@@ -229,8 +223,7 @@ std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t d
   return split_views("SplitWithSizesBackward0", self, split_sizes, d);
 }
 
-std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
-  if (is_observed()) return observe("chunk", chunk, self, chunks, dim);
+std::vector<Tensor> do_chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   TAEDA_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
   TAEDA_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t n = self.size(dim);
@@ -238,8 +231,7 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   return self.split((n + chunks - 1) / chunks, dim);
 }
 
-std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
-  if (is_observed()) return observe("unbind", unbind, self, dim);
+std::vector<Tensor> do_unbind(const Tensor& self, int64_t dim) {
   TAEDA_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim,
                     " but tensor has no dimensions");
   const int64_t d = wrap_dim(dim, self.dim());

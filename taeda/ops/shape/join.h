@@ -13,6 +13,7 @@ Tensor cat(TensorList tensors, int64_t dim = 0);
 /// The tensors, of one shape, along a new dimension `dim`.
 Tensor stack(TensorList tensors, int64_t dim = 0);
 /// Along columns (the only dimension of vectors), rows, depth.
+/// [composite]
 Tensor hstack(TensorList tensors);
 Tensor vstack(TensorList tensors);
 Tensor dstack(TensorList tensors);
@@ -31,16 +32,17 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim = 0);
 /// [method, view]
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0);
 /// Exactly `sections` views whose sizes differ by at most one; or views between the indices given.
-/// [method, view]
+/// [method, view, composite]
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim = 0);
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim = 0);
 /// The same with the number, or a vector of the indices, in a tensor of int64 on the CPU.
-/// [method, view]
+/// [method, view, composite]
 std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices_or_sections,
                                  int64_t dim = 0);
 
 /// Coordinates of a grid: tensor i varies along dimension i. `indexing` is "ij", or "xy" to swap
 /// the first two dimensions.
+/// [composite]
 std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing = "ij");
 
 }  // namespace taeda

@@ -1,5 +1,6 @@
 #include "taeda/ops/shape/parts.h"
 
+#include "bodies/parts.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
@@ -159,7 +160,6 @@ TensorVec fused_prod_gradients(const Tensor& g, const Tensor& self, int64_t dim,
 
 Tensor scatter_prod(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                     bool include_self) {
-  if (is_observed()) return composed_prod(self, dim, index, src, include_self);
   const Tensor out = scatter_meeting(self, dim, index, src, Meeting::Product, include_self);
   if (wants_grad(self, src))
     record("ScatterReduceBackward0", out, {self, src},
@@ -211,10 +211,10 @@ Tensor scatter_extreme(const Tensor& self, int64_t dim, const Tensor& index, con
   return out;
 }
 
-}  // namespace
-
-Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                      std::string_view reduce, bool include_self) {
+/// `product` is one of the two above.
+Tensor scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                       std::string_view reduce, bool include_self,
+                       decltype(scatter_prod)* product) {
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK(self.dtype() == src.dtype(),
               "scatter(): Expected self.dtype to be equal to src.dtype");
@@ -222,16 +222,29 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   TAEDA_CHECK(index.dtype() == kLong || index.dtype() == kInt,
               "scatter(): Expected dtype int32/int64 for index");
   if (self.dim() == 0)
-    return scatter_reduce(self.unsqueeze(0), 0, index, src, reduce, include_self).squeeze(0);
+    return scatter_reduced(self.unsqueeze(0), 0, index, src, reduce, include_self, product)
+        .squeeze(0);
   const Tensor at = atleast_1d(index), part = part_for(at, src);
   TAEDA_CHECK(at.dim() == self.dim(),
               "Index tensor must have the same number of dimensions as self tensor");
   if (reduce == "sum") return prepared(self, d, at, 0, include_self).scatter_add(d, at, part);
   if (reduce == "mean") return scatter_mean(self, d, at, part, include_self);
-  if (reduce == "prod") return scatter_prod(self, d, at, part, include_self);
+  if (reduce == "prod") return product(self, d, at, part, include_self);
   TAEDA_CHECK(reduce == "amax" || reduce == "amin",
               "reduce argument must be either sum, prod, mean, amax or amin.");
   return scatter_extreme(self, d, at, part, reduce == "amax", include_self);
+}
+
+}  // namespace
+
+Tensor do_scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                         std::string_view reduce, bool include_self) {
+  return scatter_reduced(self, dim, index, src, reduce, include_self, scatter_prod);
+}
+
+Tensor compose_scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index,
+                              const Tensor& src, std::string_view reduce, bool include_self) {
+  return scatter_reduced(self, dim, index, src, reduce, include_self, composed_prod);
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
@@ -255,8 +268,7 @@ namespace {
 Tensor isin_table(const Tensor& elements, const Tensor& test_elements, bool invert) {
   constexpr int64_t kLargest = int64_t{1} << 20;
   const bool whole = is_integral(elements.dtype()) && is_integral(test_elements.dtype());
-  if (!whole || !elements.is_cpu() || !test_elements.is_cpu() || is_observed() ||
-      detail::host_recording())
+  if (!whole || !elements.is_cpu() || !test_elements.is_cpu() || detail::host_recording())
     return {};
   const auto [least, most] = test_elements.aminmax();
   const int64_t low = least.item<int64_t>(), high = most.item<int64_t>();
@@ -293,14 +305,20 @@ Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_uniq
   return isin(full({}, element, test_elements.options()), test_elements, assume_unique, invert);
 }
 
-Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/,
-            bool invert) {
+Tensor do_isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique,
+               bool invert) {
+  if (test_elements.numel() > 0)
+    if (const Tensor out = isin_table(elements, test_elements, invert); out.defined()) return out;
+  return compose_isin(elements, test_elements, assume_unique, invert);
+}
+
+Tensor compose_isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/,
+                    bool invert) {
   check_isin(elements.dtype());
   check_isin(test_elements.dtype());
   NoGradGuard guard;
   const int64_t n = test_elements.numel();
   if (n == 0) return full(elements.sizes(), invert, elements.options().dtype(kBool));
-  if (const Tensor out = isin_table(elements, test_elements, invert); out.defined()) return out;
   const Tensor sorted = std::get<0>(test_elements.reshape({-1}).sort());
   const Tensor flat = elements.reshape({-1}).contiguous();
   const Tensor place = searchsorted(sorted, flat).clamp_max(n - 1);

@@ -10,6 +10,7 @@ namespace taeda::inline v0_2 {
 
 /// A copy of `self` in which self.select, self.slice or self.diagonal is `src`. Throws Error unless
 /// src has that part's sizes.
+/// [composite]
 Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index);
 Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim = 0, OptionalDim start = {},
                      OptionalDim end = {}, int64_t step = 1);
@@ -17,20 +18,21 @@ Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset = 
                         int64_t dim2 = 1);
 /// A copy whose elements under `mask` (bool, broadcast) are the first elements of `source`. Throws
 /// Error if those are too few; waits for the device.
-/// [in-place]
+/// [in-place, composite]
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source);
 /// scatter that combines what meets at one place by `reduce`: "sum", "prod", "mean", "amax" or
 /// "amin"; self's own elements take part if `include_self`. Equal extremes share the gradient.
-/// [in-place]
+/// [in-place, composition]
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       std::string_view reduce, bool include_self = true);
 /// A copy whose elements at `index` of the flattened tensor are `source`, or have it added.
-/// [in-place, dtypes: integral]
+/// [in-place, dtypes: integral, composite]
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate = false);
 /// Whether each element (each other one, if `invert`) is among `test_elements`.
-/// [not method, dtypes: floating integral]
+/// [not method, dtypes: floating integral, composition]
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
             bool invert = false);
+/// [not method, dtypes: floating integral, composite]
 Tensor isin(const Tensor& elements, const Scalar& test_element, bool assume_unique = false,
             bool invert = false);
 Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique = false,
@@ -38,7 +40,7 @@ Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_uniq
 
 /// tensor_split along columns (the only dimension of vectors), rows and depth. Throws Error unless
 /// `sections` divides the size.
-/// [view]
+/// [view, composite]
 std::vector<Tensor> hsplit(const Tensor& self, int64_t sections);
 std::vector<Tensor> hsplit(const Tensor& self, IntArrayRef indices);
 std::vector<Tensor> vsplit(const Tensor& self, int64_t sections);
@@ -47,29 +49,33 @@ std::vector<Tensor> dsplit(const Tensor& self, int64_t sections);
 std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices);
 
 /// A square matrix with the flattened tensor on a diagonal.
+/// [composite]
 Tensor diagflat(const Tensor& self, int64_t offset = 0);
 /// The matrices along the diagonal of a matrix of zeros; vectors count as rows.
+/// [composite]
 Tensor block_diag(TensorList tensors);
 /// All tuples of one element of each vector, as rows; of one vector, the vector.
+/// [composite]
 Tensor cartesian_prod(TensorList tensors);
 /// All choices of r elements of a vector, as rows, in order.
-/// [not method]
+/// [not method, composite]
 Tensor combinations(const Tensor& self, int64_t r = 2, bool with_replacement = false);
 /// The tensors as columns of one matrix, or one above the other.
+/// [composite]
 Tensor column_stack(TensorList tensors);
 Tensor row_stack(TensorList tensors);
 /// With dimensions of size 1 added until there are one, two or three.
-/// [not method, view: maybe, not out]
+/// [not method, view: maybe, not out, composite]
 Tensor atleast_1d(const Tensor& self);
 Tensor atleast_2d(const Tensor& self);
 Tensor atleast_3d(const Tensor& self);
 /// The same for each of several tensors.
-/// [not method, view: maybe, not out]
+/// [not method, view: maybe, not out, composite]
 std::vector<Tensor> atleast_1d(TensorList tensors);
 std::vector<Tensor> atleast_2d(TensorList tensors);
 std::vector<Tensor> atleast_3d(TensorList tensors);
 /// Channels (dimension 1) in `groups` dealt out in turn (Zhang et al., arXiv:1707.01083).
-/// [not method]
+/// [not method, composite]
 Tensor channel_shuffle(const Tensor& self, int64_t groups);
 
 }  // namespace taeda::inline v0_2

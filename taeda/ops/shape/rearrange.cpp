@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bodies/rearrange.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
@@ -13,12 +14,10 @@
 #include "taeda/ops/destination.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
-Tensor repeat(const Tensor& self, IntArrayRef repeats) {
-  if (is_observed()) return observe("repeat", repeat, self, repeats);
+Tensor do_repeat(const Tensor& self, IntArrayRef repeats) {
   TAEDA_CHECK(static_cast<int64_t>(repeats.size()) >= self.dim(),
               "Number of dimensions of repeat dims can "
               "not be smaller than number of dimensions of tensor");
@@ -50,8 +49,7 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   return out;
 }
 
-Tensor tile(const Tensor& self, IntArrayRef repeats) {
-  if (is_observed()) return observe("tile", tile, self, repeats);
+Tensor do_tile(const Tensor& self, IntArrayRef repeats) {
   DimVector all(repeats);
   while (static_cast<int64_t>(all.size()) < self.dim()) all.insert(0, 1);
   return self.repeat(all);
@@ -69,11 +67,8 @@ Tensor of_size(Tensor repeated, OptionalDim dim, OptionalDim output_size) {
 
 }  // namespace
 
-Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
-                         OptionalDim output_size) {
-  if (is_observed())
-    return observe_overloaded("repeat_interleave", repeat_interleave, self, repeats, dim,
-                              output_size);
+Tensor do_repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
+                            OptionalDim output_size) {
   TAEDA_CHECK(repeats >= 0, "repeats can not be negative");
   if (!dim || self.dim() == 0)
     return detail::apart_from(
@@ -85,9 +80,7 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
       of_size(self.unsqueeze(d + 1).expand(wide).flatten(d, d + 1), d, output_size), self);
 }
 
-Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
-  if (is_observed())
-    return observe_overloaded("repeat_interleave", repeat_interleave, repeats, output_size);
+Tensor do_repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
   TAEDA_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
   TAEDA_CHECK(repeats.dtype() == kLong || repeats.dtype() == kInt,
               "repeats has to be Long or Int tensor");
@@ -104,11 +97,8 @@ Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
   return of_size(std::move(out), {}, output_size);
 }
 
-Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim,
-                         OptionalDim output_size) {
-  if (is_observed())
-    return observe_overloaded("repeat_interleave", repeat_interleave, self, repeats, dim,
-                              output_size);
+Tensor do_repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim,
+                            OptionalDim output_size) {
   const Tensor input = dim ? self : self.reshape({-1});
   const int64_t d = wrap_dim(dim.value_or(0), input.dim());
   const int64_t n = input.size(d);
@@ -120,8 +110,7 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim 
   return input.index_select(d, index);
 }
 
-Tensor flip(const Tensor& self, IntArrayRef dims) {
-  if (is_observed()) return observe("flip", flip, self, dims);
+Tensor do_flip(const Tensor& self, IntArrayRef dims) {
   const DimVector wrapped = wrap_dims(dims, self.dim());
   int64_t mask = 0;
   for (int64_t d : wrapped) mask |= int64_t{1} << d;
@@ -170,8 +159,7 @@ Tensor roll_one(const Tensor& self, int64_t shift, int64_t dim) {
 
 }  // namespace
 
-Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
-  if (is_observed()) return observe("roll", roll, self, shifts, dims);
+Tensor do_roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   TAEDA_CHECK(!shifts.empty(), "`shifts` required");
   if (dims.empty() && shifts.size() == 1)
     return roll_one(self.reshape({-1}), shifts[0], 0).view(self.sizes());
@@ -215,13 +203,11 @@ Tensor triangle(const char* op, const char* node, const Tensor& self, int64_t di
 
 }  // namespace
 
-Tensor tril(const Tensor& self, int64_t diagonal) {
-  if (is_observed()) return observe("tril", tril, self, diagonal);
+Tensor do_tril(const Tensor& self, int64_t diagonal) {
   return triangle("tril", "TrilBackward0", self, diagonal, false);
 }
 
-Tensor triu(const Tensor& self, int64_t diagonal) {
-  if (is_observed()) return observe("triu", triu, self, diagonal);
+Tensor do_triu(const Tensor& self, int64_t diagonal) {
   return triangle("triu", "TriuBackward0", self, diagonal, true);
 }
 

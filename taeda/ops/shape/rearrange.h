@@ -21,10 +21,11 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim 
 Tensor repeat_interleave(const Tensor& repeats, OptionalDim output_size = {});
 /// The order of the elements along `dims` reversed. Unlike numpy's it is a copy.
 Tensor flip(const Tensor& self, IntArrayRef dims);
-/// [not in-place]
+/// [not in-place, composite]
 Tensor fliplr(const Tensor& self);
 Tensor flipud(const Tensor& self);
 /// Rotated by k times 90 degrees, from the first towards the second dimension of `dims`.
+/// [composite]
 Tensor rot90(const Tensor& self, int64_t k = 1, IntArrayRef dims = {0, 1});
 /// Shifted along `dims`; what leaves at one end comes in at the other. Without dims, the flattened
 /// tensor is shifted.
@@ -34,8 +35,10 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims = {});
 Tensor tril(const Tensor& self, int64_t diagonal = 0);
 Tensor triu(const Tensor& self, int64_t diagonal = 0);
 /// A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector.
+/// [composite]
 Tensor diag(const Tensor& self, int64_t diagonal = 0);
 /// The last dimension as the diagonal of matrices in new dimensions `dim1` and `dim2`.
+/// [composite]
 Tensor diag_embed(const Tensor& self, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1);
 
 }  // namespace taeda

@@ -1,15 +1,15 @@
 #include "taeda/ops/shape/shape.h"
 
+#include "bodies/shape.h"
+#include "bodies/tensor_methods.h"
 #include "taeda/autograd/record.h"
 #include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/create/create_common.h"
 #include "taeda/ops/nn/unfold_backward.h"
 #include "taeda/ops/sparse/sparse_common.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -39,18 +39,16 @@ Tensor record_view(const Tensor& self, Layout layout) {
 
 }  // namespace
 
-Tensor Tensor::view(IntArrayRef sizes) const {
-  if (is_observed()) return observe_method("view", &Tensor::view, *this, sizes);
-  const DimVector shape = infer_size(sizes, numel());
-  std::optional<Layout> layout = this->layout().view(shape);
+Tensor do_view(const Tensor& self, IntArrayRef sizes) {
+  const DimVector shape = infer_size(sizes, self.numel());
+  std::optional<Layout> layout = self.layout().view(shape);
   TAEDA_CHECK(layout,
               "view size is not compatible with input tensor's size and stride (at least "
               "one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
-  return record_view(*this, std::move(*layout));
+  return record_view(self, std::move(*layout));
 }
 
-Tensor reshape(const Tensor& self, IntArrayRef sizes) {
-  if (is_observed()) return observe("reshape", reshape, self, sizes);
+Tensor do_reshape(const Tensor& self, IntArrayRef sizes) {
   TAEDA_CHECK(self.is_strided(), "reshape is not implemented for sparse tensors");
   const DimVector shape = infer_size(sizes, self.numel());
   if (std::optional<Layout> layout = self.layout().view(shape))
@@ -98,15 +96,13 @@ Layout resized_elements(const Tensor& self, ScalarType dtype) {
 
 }  // namespace
 
-Tensor Tensor::view(ScalarType dtype) const {
-  if (is_observed()) return observe_method("view", &Tensor::view, *this, dtype);
-  if (dtype == this->dtype()) return record_view(*this, layout());
-  if (storage()) detail::check_aligned(storage()->address(), dtype, "view");
-  return make_alias(*this, resized_elements(*this, dtype), dtype);
+Tensor do_view(const Tensor& self, ScalarType dtype) {
+  if (dtype == self.dtype()) return record_view(self, self.layout());
+  if (self.storage()) detail::check_aligned(self.storage()->address(), dtype, "view");
+  return make_alias(self, resized_elements(self, dtype), dtype);
 }
 
-Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
-  if (is_observed()) return observe("flatten", flatten, self, start_dim, end_dim);
+Tensor do_flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   const int64_t n = self.dim();
   const int64_t first = wrap_dim(start_dim, n), last = wrap_dim(end_dim, n);
   TAEDA_CHECK(first <= last, "flatten() has invalid args: start_dim cannot come after end_dim");
@@ -119,8 +115,7 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   return self.reshape(shape);
 }
 
-Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
-  if (is_observed()) return observe("unflatten", unflatten, self, dim, sizes);
+Tensor do_unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
   TAEDA_CHECK(self.dim() > 0, "unflatten: a 0-dim tensor has no dimension to cut");
@@ -139,8 +134,7 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   return self.view(shape);
 }
 
-Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
-  if (is_observed()) return observe("transpose", transpose, self, dim0, dim1);
+Tensor do_transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   const int64_t a = wrap_dim(dim0, self.dim()), b = wrap_dim(dim1, self.dim());
   if (!self.is_strided()) [[unlikely]]
     return detail::sparse_transpose(self, a, b);
@@ -151,8 +145,7 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   return out;
 }
 
-Tensor t(const Tensor& self) {
-  if (is_observed()) return observe("t", t, self);
+Tensor do_t(const Tensor& self) {
   if (!self.is_strided()) [[unlikely]]
     return detail::sparse_t(self);
   TAEDA_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
@@ -162,8 +155,7 @@ Tensor t(const Tensor& self) {
   return out;
 }
 
-Tensor permute(const Tensor& self, IntArrayRef dims) {
-  if (is_observed()) return observe("permute", permute, self, dims);
+Tensor do_permute(const Tensor& self, IntArrayRef dims) {
   if (self.is_sparse()) [[unlikely]]
     return detail::sparse_permute(self, dims);
   Tensor out = make_view(self, self.layout().permute(dims));
@@ -176,13 +168,11 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
   return out;
 }
 
-Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
-  if (is_observed()) return observe_overloaded("movedim", movedim, self, source, destination);
+Tensor do_movedim(const Tensor& self, int64_t source, int64_t destination) {
   return taeda::movedim(self, IntArrayRef(source), IntArrayRef(destination));
 }
 
-Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
-  if (is_observed()) return observe_overloaded("movedim", movedim, self, source, destination);
+Tensor do_movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
   TAEDA_CHECK(source.size() == destination.size(),
               "movedim: Invalid source or destination dims: "
               "source (",
@@ -205,8 +195,7 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
   return self.permute(order);
 }
 
-Tensor select(const Tensor& self, int64_t dim, int64_t index) {
-  if (is_observed()) return observe("select", select, self, dim, index);
+Tensor do_select(const Tensor& self, int64_t dim, int64_t index) {
   TAEDA_CHECK_INDEX(self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, self.dim());
   if (!self.is_strided()) [[unlikely]]
@@ -236,8 +225,7 @@ Tensor record_slice(const Tensor& self, Tensor out, int64_t dim, int64_t start, 
 
 }  // namespace
 
-Tensor slice(const Tensor& self, int64_t dim, OptionalDim start, OptionalDim end, int64_t step) {
-  if (is_observed()) return observe("slice", slice, self, dim, start, end, step);
+Tensor do_slice(const Tensor& self, int64_t dim, OptionalDim start, OptionalDim end, int64_t step) {
   TAEDA_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, self.dim());
   const int64_t from = start.value_or(0), to = end.value_or(INT64_MAX);
@@ -245,8 +233,7 @@ Tensor slice(const Tensor& self, int64_t dim, OptionalDim start, OptionalDim end
                       step);
 }
 
-Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
-  if (is_observed()) return observe_overloaded("narrow", narrow, self, dim, start, length);
+Tensor do_narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   TAEDA_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor out = make_view(self, self.layout().narrow(d, start, length));
@@ -254,15 +241,13 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   return record_slice(self, std::move(out), d, from, from + length, 1);
 }
 
-Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
-  if (is_observed()) return observe_overloaded("narrow", narrow, self, dim, start, length);
+Tensor do_narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
   TAEDA_CHECK(start.dim() == 0 && is_integral(start.dtype()),
               "start must be an 0-dim integral Tensor.");
   return narrow(self, dim, start.item<int64_t>(), length);
 }
 
-Tensor squeeze(const Tensor& self) {
-  if (is_observed()) return observe_overloaded("squeeze", squeeze, self);
+Tensor do_squeeze(const Tensor& self) {
   Tensor out = make_view(self, self.layout().squeeze());
   if (wants_grad(self))
     record("SqueezeBackward0", out, {self},
@@ -270,8 +255,7 @@ Tensor squeeze(const Tensor& self) {
   return out;
 }
 
-Tensor squeeze(const Tensor& self, int64_t dim) {
-  if (is_observed()) return observe_overloaded("squeeze", squeeze, self, dim);
+Tensor do_squeeze(const Tensor& self, int64_t dim) {
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor out = make_view(self, self.layout().squeeze(d));
   if (wants_grad(self))
@@ -280,8 +264,7 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
   return out;
 }
 
-Tensor unsqueeze(const Tensor& self, int64_t dim) {
-  if (is_observed()) return observe("unsqueeze", unsqueeze, self, dim);
+Tensor do_unsqueeze(const Tensor& self, int64_t dim) {
   const int64_t d = wrap_dim(dim, self.dim() + 1);
   if (self.is_sparse()) [[unlikely]]
     return detail::sparse_unsqueeze(self, d);
@@ -291,11 +274,10 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
   return out;
 }
 
-Tensor Tensor::expand(IntArrayRef sizes) const {
-  if (is_observed()) return observe_method("expand", &Tensor::expand, *this, sizes);
-  Tensor out = make_view(*this, layout().expand(sizes));
-  if (wants_grad(*this))  // the engine sums over what was expanded
-    record("ExpandBackward0", out, {*this}, [](const Tensor& g) { return g; });
+Tensor do_expand(const Tensor& self, IntArrayRef sizes) {
+  Tensor out = make_view(self, self.layout().expand(sizes));
+  if (wants_grad(self))  // the engine sums over what was expanded
+    record("ExpandBackward0", out, {self}, [](const Tensor& g) { return g; });
   return out;
 }
 
@@ -308,9 +290,8 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   return out;
 }
 
-Tensor as_strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
-                  OptionalDim storage_offset) {
-  if (is_observed()) return observe("as_strided", as_strided, self, sizes, strides, storage_offset);
+Tensor do_as_strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
+                     OptionalDim storage_offset) {
   TAEDA_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape");
   Layout layout{sizes, strides, storage_offset.value_or(self.storage_offset())};
   for (int64_t s : strides)
@@ -330,8 +311,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef sizes, IntArrayRef strides,
   return out;
 }
 
-Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
-  if (is_observed()) return observe("diagonal", diagonal, self, offset, dim1, dim2);
+Tensor do_diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t a = wrap_dim(dim1, self.dim()), b = wrap_dim(dim2, self.dim());
   TAEDA_CHECK(a != b, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   Tensor out = make_view(self, self.layout().diagonal(offset, a, b));
@@ -414,13 +394,12 @@ Tensor Tensor::numpy_T() const {
   return permute(order);
 }
 
-Tensor Tensor::unfold(int64_t dimension, int64_t size, int64_t step) const {
-  if (is_observed()) return observe_method("unfold", &Tensor::unfold, *this, dimension, size, step);
-  const int64_t d = wrap_dim(dimension, dim());
-  Tensor out = make_view(*this, layout().unfold(d, size, step));
-  if (wants_grad(*this))
-    record("UnfoldBackward0", out, {*this},
-           [sizes = DimVector(sizes()), d, size, step](const Tensor& g) {
+Tensor do_unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
+  const int64_t d = wrap_dim(dimension, self.dim());
+  Tensor out = make_view(self, self.layout().unfold(d, size, step));
+  if (wants_grad(self))
+    record("UnfoldBackward0", out, {self},
+           [sizes = DimVector(self.sizes()), d, size, step](const Tensor& g) {
              if (sizes.empty()) return g.reshape({});
              return detail::unfold_backward(g, sizes, d, size, step);
            });
@@ -441,40 +420,42 @@ Tensor& change_layout(const char* op, const char* node, const Tensor& self, Layo
 
 }  // namespace
 
-Tensor& Tensor::unsqueeze_(int64_t dim) const {
-  const int64_t d = wrap_dim(dim, this->dim() + 1);
-  return change_layout("unsqueeze_", "UnsqueezeBackward1", *this, layout().unsqueeze(d),
+Tensor& do_unsqueeze_(const Tensor& self, int64_t dim) {
+  const int64_t d = wrap_dim(dim, self.dim() + 1);
+  return change_layout("unsqueeze_", "UnsqueezeBackward1", self, self.layout().unsqueeze(d),
                        [d](const Tensor& g) { return g.squeeze(d); });
 }
 
-Tensor& Tensor::squeeze_() const {
-  return change_layout("squeeze_", "SqueezeBackward2", *this, layout().squeeze(),
-                       [sizes = DimVector(sizes())](const Tensor& g) { return g.reshape(sizes); });
+Tensor& do_squeeze_(const Tensor& self) {
+  return change_layout(
+      "squeeze_", "SqueezeBackward2", self, self.layout().squeeze(),
+      [sizes = DimVector(self.sizes())](const Tensor& g) { return g.reshape(sizes); });
 }
 
-Tensor& Tensor::squeeze_(int64_t dim) const {
-  const int64_t d = wrap_dim(dim, this->dim());
-  if (this->dim() == 0 || sizes()[d] != 1)
-    return change_layout("squeeze_", "SqueezeBackward3", *this, layout(),
+Tensor& do_squeeze_(const Tensor& self, int64_t dim) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  if (self.dim() == 0 || self.sizes()[d] != 1)
+    return change_layout("squeeze_", "SqueezeBackward3", self, self.layout(),
                          [](const Tensor& g) { return g; });
-  Layout without = layout();
+  Layout without = self.layout();
   without.sizes.erase(static_cast<size_t>(d));
   without.strides.erase(static_cast<size_t>(d));
-  return change_layout("squeeze_", "SqueezeBackward3", *this, std::move(without),
+  return change_layout("squeeze_", "SqueezeBackward3", self, std::move(without),
                        [d](const Tensor& g) { return g.unsqueeze(d); });
 }
 
-Tensor& Tensor::t_() const {
-  TAEDA_CHECK(dim() <= 2, "t_() expects a tensor with <= 2 dimensions, but self is ", dim(), "D");
-  return dim() < 2
-             ? change_layout("t_", "TBackward0", *this, layout(), [](const Tensor& g) { return g; })
-             : transpose_(0, 1);
+Tensor& do_t_(const Tensor& self) {
+  TAEDA_CHECK(self.dim() <= 2, "t_() expects a tensor with <= 2 dimensions, but self is ",
+              self.dim(), "D");
+  return self.dim() < 2 ? change_layout("t_", "TBackward0", self, self.layout(),
+                                        [](const Tensor& g) { return g; })
+                        : self.transpose_(0, 1);
 }
 
-Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) const {
-  const int64_t a = wrap_dim(dim0, dim()), b = wrap_dim(dim1, dim());
-  return change_layout("transpose_", "TransposeBackward1", *this,
-                       dim() == 0 ? layout() : layout().transpose(a, b),
+Tensor& do_transpose_(const Tensor& self, int64_t dim0, int64_t dim1) {
+  const int64_t a = wrap_dim(dim0, self.dim()), b = wrap_dim(dim1, self.dim());
+  return change_layout("transpose_", "TransposeBackward1", self,
+                       self.dim() == 0 ? self.layout() : self.layout().transpose(a, b),
                        [a, b](const Tensor& g) { return g.transpose(a, b); });
 }
 
@@ -491,7 +472,7 @@ Tensor complex_view(const char* node, const Tensor& self, Layout layout, ScalarT
 
 }  // namespace
 
-Tensor view_as_real(const Tensor& self) {
+Tensor do_view_as_real(const Tensor& self) {
   TAEDA_CHECK(self.is_complex(), "view_as_real is only supported for complex tensors");
   Layout layout = self.layout();
   for (int64_t& s : layout.strides) s *= 2;
@@ -502,8 +483,7 @@ Tensor view_as_real(const Tensor& self) {
                       [](const Tensor& g) { return view_as_complex(g.contiguous()); });
 }
 
-Tensor view_as_complex(const Tensor& self) {
-  if (AutocastMode::is_active()) return policy::declared<"view_as_complex">(view_as_complex, self);
+Tensor do_view_as_complex(const Tensor& self) {
   TAEDA_CHECK(self.dtype() == kFloat || self.dtype() == kDouble,
               "view_as_complex is only supported "
               "for half, float and double tensors, but got a tensor of scalar type: ",
@@ -526,11 +506,11 @@ Tensor view_as_complex(const Tensor& self) {
                       [](const Tensor& g) { return view_as_real(g.contiguous()); });
 }
 
-Tensor real(const Tensor& self) {
+Tensor do_real(const Tensor& self) {
   return self.is_complex() ? view_as_real(self).select(-1, 0) : self;
 }
 
-Tensor imag(const Tensor& self) {
+Tensor do_imag(const Tensor& self) {
   TAEDA_CHECK_AS(TypeError, self.is_complex(),
                  "imag is not implemented for tensors with non-complex dtypes.");
   return view_as_real(self).select(-1, 1);

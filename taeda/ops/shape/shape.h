@@ -49,6 +49,7 @@ Tensor unsqueeze(const Tensor& self, int64_t dim);
 /// `self.expand(size)`: dimensions of size 1 repeat without using memory; -1 keeps a size.
 inline Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(size); }
 /// All tensors expanded to the shape that they broadcast to.
+/// [composite]
 std::vector<Tensor> broadcast_tensors(TensorList tensors);
 /// Any strides over the storage of `self`; `storage_offset` defaults to that of `self`. Throws
 /// Error if an element would lie outside the storage.
@@ -59,7 +60,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
 Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1);
 
 /// The conjugate of the transposed matrices in the last two dimensions.
-/// [view: maybe]
+/// [view: maybe, composite]
 Tensor adjoint(const Tensor& self);
 /// Whether both have the same sizes.
 /// [not view]

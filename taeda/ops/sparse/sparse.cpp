@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "bodies/sparse.h"
+#include "bodies/tensor_methods.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
@@ -160,8 +162,8 @@ Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, In
       with_values(given.indices, given.values, size, is_coalesced.value_or(false)), options);
 }
 
-Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values, IntArrayRef size,
-                         const TensorOptions& options, std::optional<bool> is_coalesced) {
+Tensor do_sparse_coo_tensor(const Tensor& indices, const Tensor& values, IntArrayRef size,
+                            const TensorOptions& options, std::optional<bool> is_coalesced) {
   const Given given(indices, values, options);
   check_sizes_fit(given.indices, given.values, size);
   checked_numel(size);
@@ -170,8 +172,8 @@ Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values, IntArrayRe
       with_values(given.indices, given.values, size, is_coalesced.value_or(false)), options);
 }
 
-Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values, const TensorOptions& options,
-                         std::optional<bool> is_coalesced) {
+Tensor do_sparse_coo_tensor(const Tensor& indices, const Tensor& values,
+                            const TensorOptions& options, std::optional<bool> is_coalesced) {
   const Given given(indices, values, options);
   DimVector size = checked_sizes(given.indices, nullptr);
   for (int64_t d = 1; d < given.values.dim(); ++d) size.push_back(given.values.size(d));
@@ -179,7 +181,7 @@ Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values, const Tens
       with_values(given.indices, given.values, size, is_coalesced.value_or(false)), options);
 }
 
-Tensor sparse_coo_tensor(IntArrayRef size, const TensorOptions& options) {
+Tensor do_sparse_coo_tensor(IntArrayRef size, const TensorOptions& options) {
   return detail::sparse_empty(size, options);
 }
 
@@ -291,54 +293,54 @@ Tensor detail::values_at(const Tensor& t, const Tensor& indices) {
   return same ? values_of(coalesced) : looked_up(coalesced, sparse_keys(indices, t.sizes()));
 }
 
-Tensor Tensor::coalesce() const {
-  check_is_sparse("coalesce", *this);
-  const SparseParts& parts = sparse_parts(*this);
-  if (parts.coalesced) return *this;
+Tensor do_coalesce(const Tensor& self) {
+  check_is_sparse("coalesce", self);
+  const SparseParts& parts = sparse_parts(self);
+  if (parts.coalesced) return self;
   Tensor out;
   {
     NoGradGuard guard;
     if (parts.values.size(0) < 2) {
-      out = make_sparse(parts.indices, parts.values, sizes(), true);
+      out = make_sparse(parts.indices, parts.values, self.sizes(), true);
     } else {
-      const auto [keys, to, counts] = unique(sparse_keys(parts.indices, sizes()), true);
-      out = make_sparse(indices_of(keys, sizes(), sparse_dim()),
-                        summed(parts.values, to, value_sizes(sizes(), sparse_dim(), keys.numel())),
-                        sizes(), true);
+      const auto [keys, to, counts] = unique(sparse_keys(parts.indices, self.sizes()), true);
+      out = make_sparse(
+          indices_of(keys, self.sizes(), self.sparse_dim()),
+          summed(parts.values, to, value_sizes(self.sizes(), self.sparse_dim(), keys.numel())),
+          self.sizes(), true);
     }
   }
-  if (wants_grad(*this))
-    record("CoalesceBackward0", out, {*this}, [](const Tensor& g) { return g; });
+  if (wants_grad(self)) record("CoalesceBackward0", out, {self}, [](const Tensor& g) { return g; });
   return out;
 }
 
 // ---- dense and sparse ----
 
-Tensor Tensor::to_sparse() const {
-  if (is_sparse_csr()) return detail::csr_to_coo(*this);
-  return is_sparse() ? *this : to_sparse(dim());
+Tensor do_to_sparse(const Tensor& self) {
+  if (self.is_sparse_csr()) return detail::csr_to_coo(self);
+  return self.is_sparse() ? self : self.to_sparse(self.dim());
 }
 
-Tensor Tensor::to_sparse(int64_t sparse_dim) const {
-  if (is_sparse_csr()) {
+Tensor do_to_sparse(const Tensor& self, int64_t sparse_dim) {
+  if (self.is_sparse_csr()) {
     TAEDA_CHECK(sparse_dim == 2,
                 "sparse_compressed_to_sparse: conversion from SparseCsr to Sparse with sparse_dim "
                 "argument !=2 is not supported");
-    return detail::csr_to_coo(*this);
+    return detail::csr_to_coo(self);
   }
-  if (is_sparse()) {
+  if (self.is_sparse()) {
     TAEDA_CHECK(
-        sparse_dim == this->sparse_dim(),
+        sparse_dim == self.sparse_dim(),
         "to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_"
         "dim() is not supported");
-    return *this;
+    return self;
   }
-  TAEDA_CHECK(sparse_dim >= 0 && sparse_dim <= dim(),
-              "dense_to_sparse: sparse_dim argument must be in [0,", dim(), "] range, but ",
+  TAEDA_CHECK(sparse_dim >= 0 && sparse_dim <= self.dim(),
+              "dense_to_sparse: sparse_dim argument must be in [0,", self.dim(), "] range, but ",
               sparse_dim, " is given");
-  TAEDA_CHECK(sparse_dim > 0 || dim() == 0,
+  TAEDA_CHECK(sparse_dim > 0 || self.dim() == 0,
               "dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0");
-  const Tensor values = as_values(*this, sparse_dim);
+  const Tensor values = as_values(self, sparse_dim);
   Tensor keys;
   {
     NoGradGuard guard;
@@ -346,25 +348,25 @@ Tensor Tensor::to_sparse(int64_t sparse_dim) const {
     if (there.dim() > 1) there = there.flatten(1).any(1);
     keys = there.nonzero().flatten();
   }
-  return with_values(indices_of(keys, sizes(), sparse_dim), values.index_select(0, keys), sizes(),
-                     true);
+  return with_values(indices_of(keys, self.sizes(), sparse_dim), values.index_select(0, keys),
+                     self.sizes(), true);
 }
 
-Tensor Tensor::to_dense(OptionalDtype dtype) const {
-  if (is_strided()) return dtype ? to(*dtype) : *this;
-  if (is_sparse_csr()) return detail::csr_to_coo(*this).to_dense(dtype);
-  if (dtype && *dtype != this->dtype()) return to(*dtype).to_dense();
-  const SparseParts& parts = sparse_parts(*this);
+Tensor do_to_dense(const Tensor& self, OptionalDtype dtype) {
+  if (self.is_strided()) return dtype ? self.to(*dtype) : self;
+  if (self.is_sparse_csr()) return detail::csr_to_coo(self).to_dense(dtype);
+  if (dtype && *dtype != self.dtype()) return self.to(*dtype).to_dense();
+  const SparseParts& parts = sparse_parts(self);
   Tensor out;
   {
     NoGradGuard guard;
-    const int64_t n = product(sparse_sizes(*this));
-    out = summed(parts.values, sparse_keys(parts.indices, sizes()),
-                 value_sizes(sizes(), sparse_dim(), n));
-    out = out.view(sizes()).detach();  // no view of what nobody sees
+    const int64_t n = product(sparse_sizes(self));
+    out = summed(parts.values, sparse_keys(parts.indices, self.sizes()),
+                 value_sizes(self.sizes(), self.sparse_dim(), n));
+    out = out.view(self.sizes()).detach();  // no view of what nobody sees
   }
-  if (wants_grad(*this))
-    record("ToDenseBackward0", out, {*this}, [self = save_tensor(*this)](const Tensor& g) {
+  if (wants_grad(self))
+    record("ToDenseBackward0", out, {self}, [self = save_tensor(self)](const Tensor& g) {
       return g.sparse_mask(self.unpack().detach().coalesce());
     });
   return out;

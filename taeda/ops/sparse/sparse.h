@@ -29,6 +29,7 @@ inline Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values,
 Tensor sparse_coo_tensor(IntArrayRef size, const TensorOptions& options = {});
 /// The same without a look at the indices. What is outside of the sizes is an IndexError of the
 /// operation that meets it.
+/// [composite]
 Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, IntArrayRef size,
                                  const TensorOptions& options = {},
                                  std::optional<bool> is_coalesced = {});
@@ -49,38 +50,47 @@ Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices,
 
 /// The product of a sparse matrix and a dense one as a sparse matrix: all columns of the rows that
 /// `self` has.
-/// [method]
+/// [method, composite]
 Tensor smm(const Tensor& self, const Tensor& mat2);
 /// beta * self + alpha * mat1 mat2 of sparse `self` and `mat1` and dense `mat2`; sparse, with the
 /// elements of both.
-/// [method]
+/// [method, composite]
 Tensor sspaddmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
                 const Scalar& alpha = 1);
 /// The product of a sparse matrix and a dense one as a sparse tensor of dense rows.
+/// [composite]
 Tensor hspmm(const Tensor& mat1, const Tensor& mat2);
 /// Takes over the elements of `src`, a sparse tensor of any size, in place.
+/// [composite]
 Tensor& copy_sparse_to_sparse_(Tensor& self, const Tensor& src, bool non_blocking = false);
 
 namespace sparse {
 
 /// The product of two matrices, at least one of them sparse: dense, or sparse if both are. The
 /// gradient of a sparse matrix is that of its elements.
+/// [composite]
 Tensor mm(const Tensor& mat1, const Tensor& mat2);
 /// beta * mat + alpha * mat1 mat2, of dense `mat` and `mat2` and sparse `mat1`.
+/// [composite]
 Tensor addmm(const Tensor& mat, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1,
              const Scalar& alpha = 1);
 /// beta * self + alpha * mat1 mat2 at the elements that `self` has, a matrix in compressed rows, of
 /// dense `mat1` and `mat2`; other elements of the product are not computed.
+/// [composite]
 Tensor sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                      const Scalar& beta = 1, const Scalar& alpha = 1);
 /// The sum of all elements, dense; `dtype` converts first.
+/// [composite]
 Tensor sum(const Tensor& self, OptionalDtype dtype = {});
 /// The sum along `dim`: sparse while a sparse dimension is left, else dense.
+/// [composite]
 Tensor sum(const Tensor& self, IntArrayRef dim, OptionalDtype dtype = {});
 /// softmax along `dim` over the elements that are there: those that are not count for minus
 /// infinity.
+/// [composite]
 Tensor softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 /// Its logarithm.
+/// [composite]
 Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 
 }  // namespace sparse

@@ -2,6 +2,8 @@
 // with them is done with their values, or with coordinates.
 #include <algorithm>
 
+#include "bodies/sparse.h"
+#include "bodies/tensor_methods.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
 #include "taeda/ops/create/create.h"
@@ -114,9 +116,9 @@ bool checked_csr_indices(const Tensor& rows, const Tensor& columns, int64_t widt
 
 }  // namespace
 
-Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices,
-                         const Tensor& values, IntArrayRef size, const TensorOptions& options,
-                         bool check_invariants) {
+Tensor do_sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices,
+                            const Tensor& values, IntArrayRef size, const TensorOptions& options,
+                            bool check_invariants) {
   TAEDA_CHECK(options.is_sparse_csr() || !options.has_layout(),
               "sparse_csr_tensor: layout must be SparseCsr but got Sparse");
   check_csr_shapes(crow_indices, col_indices, values, size);
@@ -134,9 +136,9 @@ Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices,
   return detail::finish(detail::with_csr_values(rows, columns, own, size, sorted), options);
 }
 
-Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices,
-                         const Tensor& values, const TensorOptions& options,
-                         bool check_invariants) {
+Tensor do_sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices,
+                            const Tensor& values, const TensorOptions& options,
+                            bool check_invariants) {
   TAEDA_CHECK(crow_indices.dim() == 1 && col_indices.dim() == 1 && values.dim() >= 1,
               "sparse_csr_tensor: expected crow_indices and col_indices with one dimension, and "
               "values with at least one, got ",
@@ -264,22 +266,23 @@ Tensor coo_to_csr(const Tensor& self) {
 
 }  // namespace
 
-Tensor Tensor::to_sparse_csr(OptionalDim dense_dim) const {
-  if (!is_strided())
+Tensor do_to_sparse_csr(const Tensor& self, OptionalDim dense_dim) {
+  if (!self.is_strided())
     TAEDA_CHECK(!dense_dim,
-                is_sparse() ? "coo_to_sparse_csr: conversion from Sparse"
-                            : "to_sparse_csr: conversion from SparseCsr",
+                self.is_sparse() ? "coo_to_sparse_csr: conversion from Sparse"
+                                 : "to_sparse_csr: conversion from SparseCsr",
                 " to SparseCsr with dense_dim argument given is not supported");
-  if (is_sparse_csr()) return *this;
-  if (is_sparse()) return coo_to_csr(*this);
-  TAEDA_CHECK(dim() >= 2,
-              "to_sparse_csr: expected a tensor with at least two dimensions, got size ", sizes());
+  if (self.is_sparse_csr()) return self;
+  if (self.is_sparse()) return coo_to_csr(self);
+  TAEDA_CHECK(self.dim() >= 2,
+              "to_sparse_csr: expected a tensor with at least two dimensions, got size ",
+              self.sizes());
   const int64_t dense = dense_dim.value_or(0);
-  TAEDA_CHECK(dense >= 0 && dense <= dim() - 2,
-              "dense_to_sparse_csr: dense_dim argument must be in [0,", dim() - 2, "] range, but ",
-              dense, " is given");
-  if (dim() - dense > 2) refuse_batches("to_sparse_csr", sizes());
-  return coo_to_csr(to_sparse(2));
+  TAEDA_CHECK(dense >= 0 && dense <= self.dim() - 2,
+              "dense_to_sparse_csr: dense_dim argument must be in [0,", self.dim() - 2,
+              "] range, but ", dense, " is given");
+  if (self.dim() - dense > 2) refuse_batches("to_sparse_csr", self.sizes());
+  return coo_to_csr(self.to_sparse(2));
 }
 
 // ---- copies ----

@@ -162,7 +162,6 @@ Tensor sparse_times_sparse(const Tensor& self, const Tensor& other) {
 }  // namespace
 
 Tensor detail::sparse_mm(const Tensor& self, const Tensor& mat2) {
-  if (AutocastMode::is_active()) return policy::declared<"mm">(mm, self, mat2);
   check_matrices(self, mat2);
   if (self.is_sparse_csr() && mat2.is_strided()) return rows_times_dense(self, mat2);
   if (mat2.is_sparse_csr() && self.is_strided())

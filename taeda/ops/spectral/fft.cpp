@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bodies/fft.h"
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/fft.h"
@@ -207,41 +208,42 @@ Tensor several(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef di
 
 }  // namespace
 
-Tensor fft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
+Tensor do_fft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
   return one_dim(self, n, dim, norm, true);
 }
 
-Tensor ifft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
+Tensor do_ifft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
   return one_dim(self, n, dim, norm, false);
 }
 
-Tensor rfft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
+Tensor do_rfft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
   return one_dim_from_real("rfft", self, n, dim, norm, true);
 }
 
-Tensor irfft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
+Tensor do_irfft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
   return one_dim_to_real(self, n, dim, norm, false);
 }
 
-Tensor hfft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
+Tensor do_hfft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
   return one_dim_to_real(self, n, dim, norm, true);
 }
 
-Tensor ihfft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
+Tensor do_ihfft(const Tensor& self, OptionalDim n, int64_t dim, OptionalNorm norm) {
   return one_dim_from_real("ihfft", self, n, dim, norm, false).conj();
 }
 
-Tensor fftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim, OptionalNorm norm) {
+Tensor do_fftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
+               OptionalNorm norm) {
   return several(self, s, dim, norm, true);
 }
 
-Tensor ifftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
-             OptionalNorm norm) {
+Tensor do_ifftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
+                OptionalNorm norm) {
   return several(self, s, dim, norm, false);
 }
 
-Tensor rfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
-             OptionalNorm norm) {
+Tensor do_rfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
+                OptionalNorm norm) {
   TAEDA_CHECK(!self.is_complex(), "rfftn expects a real-valued input tensor, but got ",
               to_string(self.dtype()));
   Grid grid(self, s, dim);
@@ -251,8 +253,8 @@ Tensor rfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
   return taeda::detail::fft_r2c(x, grid.dims, scale_of(norm, true, grid.numel()));
 }
 
-Tensor irfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
-              OptionalNorm norm) {
+Tensor do_irfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
+                 OptionalNorm norm) {
   Grid grid(self, s, dim);
   TAEDA_CHECK(!grid.dims.empty(), "irfftn must transform at least one axis");
   int64_t& last = grid.lengths[grid.dims.size() - 1];
@@ -265,19 +267,19 @@ Tensor irfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim
                                 scale);
 }
 
-Tensor fft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
+Tensor do_fft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
   return fftn(self, s, dim, norm);
 }
 
-Tensor ifft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
+Tensor do_ifft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
   return ifftn(self, s, dim, norm);
 }
 
-Tensor rfft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
+Tensor do_rfft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
   return rfftn(self, s, dim, norm);
 }
 
-Tensor irfft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
+Tensor do_irfft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
   return irfftn(self, s, dim, norm);
 }
 

@@ -85,14 +85,16 @@ Tensor irfft2(const Tensor& self, OptionalIntArrayRef s = {}, IntArrayRef dim = 
 
 /// The frequencies of fft's results in cycles per unit of `d`, the distance of two samples:
 /// 0, 1, ..., -2, -1 over n d.
-/// [not out]
+/// [not out, composite]
 Tensor fftfreq(int64_t n, double d = 1, const TensorOptions& options = {});
 /// Those of rfft's results: 0, 1, ..., n / 2 over n d.
-/// [not out]
+/// [not out, composite]
 Tensor rfftfreq(int64_t n, double d = 1, const TensorOptions& options = {});
 /// Frequency zero moved from the beginning to the middle of all dimensions, or of `dim`.
+/// [composite]
 Tensor fftshift(const Tensor& self, OptionalIntArrayRef dim = {});
 /// The inverse of fftshift; for odd sizes it is not fftshift itself.
+/// [composite]
 Tensor ifftshift(const Tensor& self, OptionalIntArrayRef dim = {});
 
 }  // namespace fft

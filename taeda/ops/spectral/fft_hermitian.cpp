@@ -1,5 +1,6 @@
 #include "taeda/ops/spectral/fft_hermitian.h"
 
+#include "bodies/fft_hermitian.h"
 #include "taeda/base/error.h"
 
 namespace taeda::inline v0_2::fft {
@@ -31,24 +32,24 @@ struct HermitianDims {
 
 }  // namespace
 
-Tensor hfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
-             OptionalNorm norm) {
+Tensor do_hfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
+                OptionalNorm norm) {
   const HermitianDims d(self, s, dim);
   const Tensor x = d.leading().empty() ? self : fftn(self, d.leading_lengths(), d.leading(), norm);
   return hfft(x, d.last_length(), d.dims.back(), norm);
 }
 
-Tensor ihfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
-              OptionalNorm norm) {
+Tensor do_ihfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
+                 OptionalNorm norm) {
   const HermitianDims d(self, s, dim);
   const Tensor x = ihfft(self, d.last_length(), d.dims.back(), norm);
   return d.leading().empty() ? x : ifftn(x, d.leading_lengths(), d.leading(), norm);
 }
 
-Tensor hfft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
+Tensor do_hfft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
   return hfftn(self, s, dim, norm);
 }
-Tensor ihfft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
+Tensor do_ihfft2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, OptionalNorm norm) {
   return ihfftn(self, s, dim, norm);
 }
 

@@ -1,5 +1,5 @@
 // Short-time Fourier transforms of signals, and the windows they are taken with.
-// [operations]
+// [operations, composite]
 #pragma once
 
 #include <optional>
