@@ -255,6 +255,16 @@ PyObject* data_ptr(const Tensor& t) { return PyLong_FromVoidPtr(t.data_ptr()); }
 PyObject* storage_address(const Tensor& t) { return PyLong_FromVoidPtr(t.storage()->data()); }
 PyObject* storage_cdata(const Tensor& t) { return PyLong_FromVoidPtr(t.storage().get()); }
 PyObject* storage_nbytes(const Tensor& t) { return PyLong_FromLongLong(t.storage()->nbytes()); }
+PyObject* storage_resizable(const Tensor& t) { return PyBool_FromLong(t.storage().resizable()); }
+PyObject* storage_resize(PyObject* self, PyObject* nbytes) {
+  return guarded([&] {
+    const long long n = PyLong_AsLongLong(nbytes);
+    if (n == -1 && PyErr_Occurred()) throw ErrorIsSet();
+    TAEDA_CHECK(n >= 0, "resize_: a storage cannot have ", n, " bytes");
+    tensor_of(self).storage().resize(static_cast<size_t>(n));
+    Py_RETURN_NONE;
+  });
+}
 PyObject* is_floating_point(const Tensor& t) { return PyBool_FromLong(t.is_floating_point()); }
 PyObject* is_complex(const Tensor& t) { return PyBool_FromLong(t.is_complex()); }
 PyObject* is_signed(const Tensor& t) { return PyBool_FromLong(t.is_signed()); }
@@ -406,6 +416,9 @@ const PyMethodDef own_methods[] = {
     {"_storage_cdata", plain<storage_cdata>, METH_NOARGS,
      "A number that tells its memory from others."},
     {"_storage_nbytes", plain<storage_nbytes>, METH_NOARGS, "Bytes of the memory."},
+    {"_storage_resizable", plain<storage_resizable>, METH_NOARGS,
+     "Whether the memory may become another."},
+    {"_storage_resize", storage_resize, METH_O, "Gives it memory of so many bytes in place."},
     {"is_floating_point", plain<is_floating_point>, METH_NOARGS,
      "Whether it holds real floating-point numbers."},
     {"is_complex", plain<is_complex>, METH_NOARGS, "Whether it holds complex numbers."},
