@@ -388,6 +388,8 @@ Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const T
     return policy::declared<"scatter_add">(taeda::scatter_add, self, dim, index, src);
   const int64_t d = wrap_dim(dim, self.dim());
   check_scatter("scatter_add", self, d, index, src);
+  if (is_wide_unsigned(self.dtype()))
+    return self.to(kLong).scatter_add(d, index, src.to(kLong)).to(self.dtype());
   Tensor out;
   {
     NoGradGuard guard;
@@ -465,6 +467,7 @@ Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src
         check_scatter("scatter_add", *this, d, index, src);
         check_no_internal_overlap(*this);
         check_no_overlap(*this, {&index, &src});
+        if (is_wide_unsigned(dtype())) return void(copy_(this->scatter_add(d, index, src)));
         scatter_into(*this, d, index, src, Meeting::Sum);
       });
 }

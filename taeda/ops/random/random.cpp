@@ -120,6 +120,9 @@ uint64_t largest_random(ScalarType dtype) {
     case kChar: return std::numeric_limits<int8_t>::max();
     case kShort: return std::numeric_limits<int16_t>::max();
     case kInt: return std::numeric_limits<int32_t>::max();
+    case kUInt16: return std::numeric_limits<uint16_t>::max();
+    case kUInt32: return std::numeric_limits<uint32_t>::max();
+    case kUInt64:
     case kLong: return std::numeric_limits<int64_t>::max();
     case kHalf: return uint64_t{1} << 11;
     case kBFloat16: return uint64_t{1} << 8;
@@ -155,12 +158,14 @@ Tensor& Tensor::random_(int64_t from, int64_t to, GeneratorArg generator) const 
   if (is_integral(dtype(), true)) {
     const int64_t highest =
         dtype() == kLong ? INT64_MAX : static_cast<int64_t>(largest_random(dtype()));
-    const int64_t lowest = dtype() == kBool || dtype() == kByte ? 0 : -highest - 1;
+    const int64_t lowest = is_signed() ? -highest - 1 : 0;
     TAEDA_CHECK(from >= lowest && from <= highest, "from is out of bounds for ",
                 dtype_name(dtype()));
     TAEDA_CHECK(to - 1 >= lowest && to - 1 <= highest, "to - 1 is out of bounds for ",
                 dtype_name(dtype()));
   }
+  if (is_wide_unsigned(dtype()))
+    return copy_(empty_like(*this, TensorOptions(kLong)).random_(from, to, generator));
   return fill_random("random_", *this, [&](const Tensor& t) {
     draw_integers(t, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from),
                   generator_for(*this, generator));

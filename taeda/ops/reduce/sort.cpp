@@ -224,6 +224,11 @@ T3 _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse, bool retur
 }
 
 T3 unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts) {
+  if (is_wide_unsigned(self.dtype())) {
+    T3 found = unique_consecutive(self.to(kLong), return_inverse, return_counts);
+    std::get<0>(found) = std::get<0>(found).to(self.dtype());
+    return found;
+  }
   NoGradGuard guard;
   const Tensor list = self.reshape({-1}).contiguous();
   T3 found;
