@@ -87,6 +87,7 @@ TAEDA_ONE(cuda, false,
             const Tensor& t = a.tensor(0);
             Device device(kCUDA);
             if (a.given(1) && a.object(1) != Py_None) device = to_device(a.object(1));
+            TAEDA_CHECK(device.is_cuda(), "Invalid device, must be cuda device");
             const bool non_blocking = a.boolean(2);
             return waiting(t, [&] { return t.to(device, t.dtype(), non_blocking); });
           },
@@ -507,6 +508,8 @@ PyObject* new_tensor_object(PyTypeObject* type, PyObject* args, PyObject* kwargs
                 "() takes no keyword arguments; torch.tensor(data, dtype=...) does");
     const Py_ssize_t n = PyTuple_GET_SIZE(args);
     Tensor made;
+    if (n == 1 && PyFloat_Check(PyTuple_GET_ITEM(args, 0)))
+      raise(PyExc_TypeError, "new(): data must be a sequence (got float)");
     if (n == 1 && is_tensor(PyTuple_GET_ITEM(args, 0))) {
       made = make_alias(tensor_of(PyTuple_GET_ITEM(args, 0)));
     } else if (n == 1 && !is_integer(PyTuple_GET_ITEM(args, 0)) &&

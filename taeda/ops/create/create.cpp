@@ -400,9 +400,7 @@ Tensor make_complex(const Tensor& real, const Tensor& imag) {
 
 Tensor polar(const Tensor& abs, const Tensor& angle) {
   if (AutocastMode::is_active()) return policy::declared<"polar">(polar, abs, angle);
-  TAEDA_CHECK(is_floating_point(abs.dtype()) && is_floating_point(angle.dtype()),
-              "Expected both inputs to be Half, Float or Double tensors but got ", abs.dtype(),
-              " and ", angle.dtype());
+  check_parts(abs, angle);
   return make_complex(abs.mul(angle.cos()), abs.mul(angle.sin()));
 }
 

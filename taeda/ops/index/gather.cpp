@@ -81,8 +81,13 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
   TAEDA_CHECK_INDEX(source.dim() == 0 || dim < source.dim(), op, "(): Indexing dim ", dim,
                     " is out of bounds of the source tensor with dim ", source.dim());
   const int64_t rows = source.dim() == 0 ? 1 : source.size(dim);
-  TAEDA_CHECK_INDEX(index.numel() == rows, op, "(): Number of indices (", index.numel(),
-                    ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
+  if (index.numel() != rows) {
+    const std::string text = detail::concat(op, "(): Number of indices (", index.numel(),
+                                            ") should be equal to source.size(dim): (", rows,
+                                            "), for dim: ", dim);
+    if (adds) throw Error(text);
+    throw IndexError(text);
+  }
   DimVector expected(self.sizes());
   if (expected.empty()) expected.push_back(rows);  // a number takes rows of one element
   expected[dim] = rows;

@@ -420,8 +420,8 @@ Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor
 }
 
 Tensor take(const Tensor& self, const Tensor& index) {
-  TAEDA_CHECK_INDEX(index.dtype() == kLong, "take(): Expected a long tensor for index, but got ",
-                    to_string(index.dtype()));
+  TAEDA_CHECK(index.dtype() == kLong, "take(): Expected a long tensor for index, but got ",
+              to_string(index.dtype()));
   check_same_device("take", {&self, &index});
   const Tensor flat = self.reshape({-1});
   const Tensor list = index.reshape({-1});

@@ -242,6 +242,13 @@ Tensor eigvalsh(const Tensor& A, std::string_view UPLO) {
   return std::get<0>(eigh_values(reads_upper(UPLO) ? A.mH() : A, false));
 }
 
+/// Which algorithm computes them can be said for CUDA alone.
+static void check_driver(const Tensor& A, std::optional<std::string_view> driver) {
+  TAEDA_CHECK(!driver || A.is_cuda(),
+              "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+              "cuSOLVER backend.");
+}
+
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
                                        std::optional<std::string_view> driver) {
   if (AutocastMode::is_active())
@@ -249,6 +256,7 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
                                    full_matrices, driver);
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);
+  check_driver(A, driver);
   const int64_t m = A.size(-2), n = A.size(-1);
   if (m < n) {
     const auto [u, s, vh] = linalg::svd(A.mT(), full_matrices);
@@ -268,9 +276,10 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices,
 
 Tensor svdvals(const Tensor& A, std::optional<std::string_view> driver) {
   if (AutocastMode::is_active()) return policy::declared<"svdvals">(svdvals, A, driver);
-  if (wants_grad(A)) return std::get<1>(linalg::svd(A, false));
+  if (wants_grad(A)) return std::get<1>(linalg::svd(A, false, driver));
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);
+  check_driver(A, driver);
   return svd_values(A.size(-2) < A.size(-1) ? A.mT() : A, 0).s;
 }
 

@@ -263,8 +263,9 @@ void tally(const int64_t* numbers, const T* weights, int64_t n, T* bins) {
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   TAEDA_CHECK(minlength >= 0, "minlength should be >= 0");
-  TAEDA_CHECK(self.dim() == 1 && is_integral(self.dtype()),
-              "bincount only supports 1-d non-negative integral inputs.");
+  TAEDA_CHECK(self.dim() == 1, "bincount only supports 1-d non-negative integral inputs.");
+  TAEDA_CHECK_NOT_IMPLEMENTED(is_integral(self.dtype()), "\"bincount\" not implemented for '",
+                              self.dtype(), "'");
   TAEDA_CHECK(!weights.defined() || weights.sizes() == self.sizes(),
               "weights should be 1-d and have the same length as input");
   NoGradGuard guard;
