@@ -60,7 +60,7 @@ Tensor interpolate(const Tensor& input, const MaybeSizes& size, const MaybeReals
 }
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const std::string& mode,
-                   const std::string& padding, bool align_corners) {
+                   const std::string& padding, std::optional<bool> align_corners) {
   static constexpr std::pair<const char*, PaddingMode> table[] = {
       {"zeros", kZeros}, {"border", kBorder}, {"reflection", kReflection}};
   const PaddingMode outside = named(table, padding, "grid_sample: unknown padding_mode ");

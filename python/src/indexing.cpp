@@ -44,6 +44,7 @@ TensorIndex to_index(PyObject* object, const Tensor& self) {
     return TensorIndex(
         (t.numel() == 0 && t.is_floating_point() ? t.to(kLong) : t).to(self.device()));
   }
+  if (PyUnicode_Check(object)) raise(PyExc_TypeError, "new(): invalid data type 'str'");
   raise(PyExc_IndexError,
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
         "indices (got " +

@@ -76,12 +76,16 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->strides = extents->strides;
     view->suboffsets = nullptr;
     view->internal = extents.release();
+    t.storage()->begin_loan();
     Py_INCREF(self);
     view->obj = self;
     return 0;
   });
 }
-void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Extents*>(view->internal); }
+void release_buffer(PyObject* self, Py_buffer* view) {
+  reinterpret_cast<MemoryView*>(self)->tensor.storage()->end_loan();
+  delete static_cast<Extents*>(view->internal);
+}
 
 void deallocate(PyObject* self) {
   PyTypeObject* t = Py_TYPE(self);

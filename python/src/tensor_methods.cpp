@@ -87,6 +87,7 @@ TAEDA_ONE(cuda, false,
             const Tensor& t = a.tensor(0);
             Device device(kCUDA);
             if (a.given(1) && a.object(1) != Py_None) device = to_device(a.object(1));
+            TAEDA_CHECK(device.is_cuda(), "Invalid device, must be cuda device");
             const bool non_blocking = a.boolean(2);
             return waiting(t, [&] { return t.to(device, t.dtype(), non_blocking); });
           },
@@ -255,6 +256,16 @@ PyObject* data_ptr(const Tensor& t) { return PyLong_FromVoidPtr(t.data_ptr()); }
 PyObject* storage_address(const Tensor& t) { return PyLong_FromVoidPtr(t.storage()->data()); }
 PyObject* storage_cdata(const Tensor& t) { return PyLong_FromVoidPtr(t.storage().get()); }
 PyObject* storage_nbytes(const Tensor& t) { return PyLong_FromLongLong(t.storage()->nbytes()); }
+PyObject* storage_resizable(const Tensor& t) { return PyBool_FromLong(t.storage().resizable()); }
+PyObject* storage_resize(PyObject* self, PyObject* nbytes) {
+  return guarded([&] {
+    const long long n = PyLong_AsLongLong(nbytes);
+    if (n == -1 && PyErr_Occurred()) throw ErrorIsSet();
+    TAEDA_CHECK(n >= 0, "resize_: a storage cannot have ", n, " bytes");
+    tensor_of(self).storage().resize(static_cast<size_t>(n));
+    Py_RETURN_NONE;
+  });
+}
 PyObject* is_floating_point(const Tensor& t) { return PyBool_FromLong(t.is_floating_point()); }
 PyObject* is_complex(const Tensor& t) { return PyBool_FromLong(t.is_complex()); }
 PyObject* is_signed(const Tensor& t) { return PyBool_FromLong(t.is_signed()); }
@@ -406,6 +417,9 @@ const PyMethodDef own_methods[] = {
     {"_storage_cdata", plain<storage_cdata>, METH_NOARGS,
      "A number that tells its memory from others."},
     {"_storage_nbytes", plain<storage_nbytes>, METH_NOARGS, "Bytes of the memory."},
+    {"_storage_resizable", plain<storage_resizable>, METH_NOARGS,
+     "Whether the memory may become another."},
+    {"_storage_resize", storage_resize, METH_O, "Gives it memory of so many bytes in place."},
     {"is_floating_point", plain<is_floating_point>, METH_NOARGS,
      "Whether it holds real floating-point numbers."},
     {"is_complex", plain<is_complex>, METH_NOARGS, "Whether it holds complex numbers."},
@@ -494,6 +508,8 @@ PyObject* new_tensor_object(PyTypeObject* type, PyObject* args, PyObject* kwargs
                 "() takes no keyword arguments; torch.tensor(data, dtype=...) does");
     const Py_ssize_t n = PyTuple_GET_SIZE(args);
     Tensor made;
+    if (n == 1 && PyFloat_Check(PyTuple_GET_ITEM(args, 0)))
+      raise(PyExc_TypeError, "new(): data must be a sequence (got float)");
     if (n == 1 && is_tensor(PyTuple_GET_ITEM(args, 0))) {
       made = make_alias(tensor_of(PyTuple_GET_ITEM(args, 0)));
     } else if (n == 1 && !is_integer(PyTuple_GET_ITEM(args, 0)) &&

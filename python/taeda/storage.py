@@ -85,17 +85,13 @@ class _Storage:
         return self._tensor.get_device()
 
     def resizable(self):
-        return True
+        return self._tensor._storage_resizable()
 
     def resize_(self, size):
-        """Room for `size` elements, of which those that were there stay."""
-        count = size * self.element_size()
-        if count < self.nbytes():
-            raise NotImplementedError(f"Taeda's storages do not become smaller: this one of {self.nbytes()} bytes would have "
-                                      f"{count}")
-        if count > self.nbytes():
-            self._tensor = self._bytes()
-            self._tensor.resize_(count)
+        """Room for `size` elements, which all tensors over it see; those that both sizes have stay."""
+        if not isinstance(size, int):
+            raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
+        self._tensor._storage_resize(size * self.element_size())
         return self
 
     def copy_(self, source, non_blocking=None):

@@ -33,31 +33,17 @@ P.AffineTransform(0.0, 1.0, event_dim=-1)
 P.ComposeTransform([3])
 """.strip().split("\n")
 
-# What is refused there alone: parameters move to the meta device in place, `cuda` takes any device, `driver` only chooses an
-# algorithm.
+# What is refused there alone: here parameters move to the meta device in place.
 LENIENT = """
 torch.ones(2).data = torch.ones(2, device="meta")
-torch.ones(2).cuda("cpu")
-torch.linalg.svd(torch.eye(2), driver="nothing")
-torch.Tensor(2.5)
-torch.polar(torch.ones(2), torch.ones(2).double())
 """.strip().split("\n")
 
 # Of another class here: what operations of the library raise has the class of its kind of fault.
 OTHER_CLASS = {
     'F.mse_loss(torch.ones(2), 3)': "TypeError", 'torch.load(io.BytesIO(b"abc"))': "UnpicklingError",
-    'torch.ones(2).untyped_storage().resize_(-1)': "NotImplementedError", 'torch.UntypedStorage("a")': "TypeError",
-    'torch.ones(2, 3)["a"]': "IndexError", 'torch.ops.aten.index(torch.ones(2), {})': "AttributeError",
-    'torch.ones(2, 3).index_add(0, torch.tensor([0, 1]), torch.ones(1, 3))': "IndexError",
-    'torch.ones(2, 3).take(torch.tensor([0.0]))': "IndexError", 'torch.bincount(torch.ones(2))': "RuntimeError",
-    'torch.repeat_interleave(torch.ones(2), torch.tensor([1.0, 2.0]))': "RuntimeError",
+    'torch.UntypedStorage("a")': "TypeError", 'torch.ops.aten.index(torch.ones(2), {})': "AttributeError",
     'torch.add(torch.ones(2), 1, out=3)': "TypeError", 'torch.norm(torch.ones(2), "nothing")': "TypeError",
     'torch.baddbmm(torch.ones(2), torch.ones(2, 2), torch.ones(2, 2))': "RuntimeError",
-    'torch.linalg.svd(torch.ones(2, 2).half())': "RuntimeError",
-    'torch.fft.rfft(torch.ones(2, dtype=torch.cfloat))': "RuntimeError", 'torch.istft(torch.ones(5, 3), 8)': "RuntimeError",
-    'torch.complex(torch.ones(2), torch.ones(2).double())': "NotImplementedError",
-    'torch.view_as_complex(torch.ones(2, 2).long())': "RuntimeError",
-    'torch.allclose(torch.ones(2), torch.ones(2), rtol=-1)': "ValueError",
     'torch.func.vmap(lambda x: x.item())(x)': "ValueError", 'F.softmax("a", 0)': "TypeError",
     'F.fractional_max_pool2d(torch.ones(1, 1, 4, 4), 2, output_ratio=2.0)': "RuntimeError",
     'F.group_norm(torch.ones(2, 3), 0)': "RuntimeError", 'F.unfold(torch.ones(2), 2)': "RuntimeError",

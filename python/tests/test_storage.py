@@ -98,8 +98,41 @@ def test_copies():
     assert t.int().dtype == torch.int32 and t.type() == "torch.FloatStorage" and s.type() == "torch.storage.UntypedStorage"
     grown = torch.UntypedStorage([1, 2]).resize_(10)
     assert len(grown) == 10 and grown.tolist()[:2] == [1, 2]
-    with pytest.raises(NotImplementedError, match="do not become smaller"):
-        s.resize_(0)
+
+
+def test_memory_becomes_another_in_place():
+    x = torch.arange(6.0)
+    s, y = x.untyped_storage(), x[2:]
+    assert s.resizable() and s.resize_(1000).nbytes() == 1000 and y.tolist() == [2.0, 3.0, 4.0, 5.0]
+    x[5] = 7  # both see the new memory
+    assert y[3] == 7 and y.untyped_storage() == s and x.storage().size() == 250
+    assert s.resize_(8).nbytes() == 8 and x[:2].clone().tolist() == [0.0, 1.0]
+    assert s.resize_(0).nbytes() == 0 and s.tolist() == []
+    with pytest.raises(RuntimeError, match="reaches beyond its storage of 0 bytes"):
+        x + 1
+    s.resize_(24)
+    x.zero_()
+    assert x.tolist() == [0.0] * 6 and y.tolist() == [0.0] * 4
+    a = torch.ones(3)
+    v = a.view(3)
+    a.resize_(200)
+    v[0] = 7
+    assert a[0] == 7 and a.data_ptr() == v.data_ptr()
+    for wrong in (-1, 2.5, "a"):
+        with pytest.raises(RuntimeError):
+            s.resize_(wrong)
+
+
+def test_memory_that_others_see_stays_where_it_is():
+    x = torch.ones(3)
+    array = x.numpy()
+    for change in (lambda: x.resize_(100), lambda: x.untyped_storage().resize_(0)):
+        with pytest.raises(RuntimeError, match="not resizable"):
+            change()
+    assert not x.untyped_storage().resizable() and array.tolist() == [1, 1, 1]
+    del array
+    pickle.dumps(x.untyped_storage())
+    assert x.resize_(100).shape == (100,)
 
 
 def test_copies_share_what_was_shared():

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/base/signals.h"
 
 namespace taeda::inline v0_2 {
 
@@ -31,6 +32,7 @@ int process_default() {
 std::atomic<int> setting{0};             // of the process; 0 until it is set
 constinit thread_local int limited = 0;  // by the innermost guard on this thread
 constinit thread_local bool inside = false;
+constinit thread_local bool holds_signals = false;  // of OpenMP's own threads
 
 // Note [Threads after a fork]
 // OpenMP keeps its threads from loop to loop. A child of fork() inherits the record of them but not
@@ -95,6 +97,10 @@ void detail::parallel_for(int64_t begin, int64_t end, int64_t grain, void* conte
     const int64_t team = omp_get_num_threads(), rank = omp_get_thread_num();
     const int64_t chunk = (n + team - 1) / team;
     const int64_t b = begin + rank * chunk, e = std::min(end, b + chunk);
+    if (rank != 0 && !holds_signals) {
+      hold_signals();
+      holds_signals = true;
+    }
     inside = true;
     try {
       if (b < e) fn(context, b, e);

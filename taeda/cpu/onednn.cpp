@@ -57,6 +57,8 @@ namespace {
 // the heap while it computes. What handles a signal then would be given the memory below, which is
 // others'. So a thread that has oneDNN compute gets a stack for handlers, unless it has one. A
 // handler runs there that was installed with SA_ONSTACK, as this library's and Python's are.
+// OpenMP's threads get no signals at all: they hold them in the first loop that they share, or from
+// their start where that is in oneDNN, whose caller holds them meanwhile.
 class SignalStack {
  public:
   SignalStack() {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "taeda/base/signals.h"
 #include "taeda/cpu/thread_scope.h"
 #include "taeda/tensor/tensor.h"
 
@@ -91,13 +92,18 @@ class Arguments {
   }
   void set(size_t i, void* data) const { dnnl_memory_set_data_handle(list_[i].memory, data); }
   void run(const dnnl::primitive& primitive) const {
-    threads();
+    if (threads() == 1) return execute(primitive);
+    const WithoutSignals none;  // for threads that OpenMP starts in there
+    execute(primitive);
+  }
+
+ private:
+  void execute(const dnnl::primitive& primitive) const {
     const auto status = dnnl_primitive_execute(primitive.get(), stream().get(),
                                                static_cast<int>(list_.size()), list_.data());
     dnnl::error::wrap_c_api(status, "could not execute a primitive");
   }
 
- private:
   std::vector<dnnl::memory> memories_;
   std::vector<dnnl_exec_arg_t> list_;
 };

@@ -19,8 +19,8 @@ struct ReducePlan {
   struct Dim {
     int64_t size, in, out;
   };
-  Dim kept[kMaxDims];
-  Dim reduced[kMaxDims];
+  Dim kept[kMaxLoopDims];
+  Dim reduced[kMaxLoopDims];
   int num_kept = 0, num_reduced = 0;
   int64_t outputs = 1;  // number of results
   int64_t count = 1;    // elements in each of them

@@ -16,13 +16,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <new>
 #include <thread>
 #include <utility>
 
+#include "taeda/base/signals.h"
 #include "taeda/device/caching_allocator.h"
 
 namespace taeda::inline v0_2::detail {
@@ -53,16 +53,16 @@ void stay_loaded() {
 
 bool start_thread(CachingAllocator& allocator) {
   stay_loaded();
-  sigset_t all, before;
-  sigfillset(&all);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kThreadStack);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's threads
   pthread_t thread;
-  const bool started = pthread_create(&thread, &attributes, &trimming_thread, &allocator) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const auto start = [&] {
+    const WithoutSignals none;
+    return pthread_create(&thread, &attributes, &trimming_thread, &allocator) == 0;
+  };
+  const bool started = start();
   pthread_attr_destroy(&attributes);
   return started;
 }

@@ -1,5 +1,6 @@
 #include "taeda/device/storage.h"
 
+#include <algorithm>
 #include <new>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "taeda/device/allocator.h"
 #include "taeda/device/host_copies.h"
 #include "taeda/device/host_graph.h"
+#include "taeda/device/transfer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -81,6 +83,7 @@ Storage Storage::allocate(Device device, size_t nbytes) {
     void* block = cached_block_allocate(bytes);
     auto* s = new (block) StorageImpl(device, nbytes);
     s->data_ = static_cast<char*>(block) + kHeader;
+    s->inline_bytes_ = static_cast<uint16_t>(nbytes);
     return Storage(IntrusivePtr<StorageImpl>::take_new(s));
   }
   void* block = cached_block_allocate(bytes);
@@ -127,15 +130,34 @@ Storage Storage::without_memory(Device device, std::unique_ptr<StorageContent> c
   return out;
 }
 
+void Storage::resize(size_t nbytes) const {
+  StorageImpl& s = *impl_;
+  if (s.content()) s.throw_without_memory();
+  TAEDA_CHECK(s.resizable(), "Trying to resize storage that is not resizable");
+  const detail::HostCopies* copies = s.copies_.load(std::memory_order_acquire);
+  TAEDA_CHECK(!copies || !copies->captured, "Trying to resize storage that a graph has captured");
+  if (nbytes == s.nbytes_) return;
+  const Device device = s.device_;
+  void* fresh = nbytes > 0 && !device.is_meta() ? allocator::allocate(device, nbytes) : nullptr;
+  const size_t kept = fresh ? std::min(nbytes, s.nbytes_) : 0;
+  const void* old = s.data();  // waits for copies
+  if (kept > 0) transfer(fresh, device, old, device, kept);
+  s.free_memory();
+  s.data_ = fresh, s.nbytes_ = nbytes;
+  s.owner_ = StorageImpl::Owner::Allocator, s.pinned_ = false;
+}
+
+void StorageImpl::free_memory() {
+  if (owner_ == Owner::Allocator && data_) allocator::deallocate(device_, data_);
+  if (!deleter_) return;
+  (*deleter_)(data_);
+  delete deleter_;
+  deleter_ = nullptr;
+}
+
 void destroy(StorageImpl* s) {
-  const bool is_inline = s->owner_ == StorageImpl::Owner::Inline;
-  const size_t bytes = is_inline ? kHeader + s->nbytes_ : kHeader;
-  if (s->owner_ == StorageImpl::Owner::Allocator && s->data_)
-    allocator::deallocate(s->device_, s->data_);
-  if (s->deleter_) {
-    (*s->deleter_)(s->data_);
-    delete s->deleter_;
-  }
+  const size_t bytes = kHeader + s->inline_bytes_;
+  s->free_memory();
   s->~StorageImpl();
   cached_block_free(s, bytes);
 }

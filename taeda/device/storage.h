@@ -56,7 +56,10 @@ class StorageImpl final : public RefCounted {
   bool is_pinned() const { return pinned_; }
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
-  bool resizable() const { return owner_ != Owner::User; }
+  bool resizable() const { return owner_ != Owner::User && loans_ == 0; }
+  /// Between both, others know the address and would not follow: an array of NumPy, a DLPack.
+  void begin_loan() { loans_.fetch_add(1, std::memory_order_relaxed); }
+  void end_loan() { loans_.fetch_sub(1, std::memory_order_relaxed); }
   /// What it has in the place of memory, or nullptr.
   StorageContent* content() const;
   /// What `data` does then.
@@ -71,7 +74,9 @@ class StorageImpl final : public RefCounted {
   void finish_copies() const;
   void finish_copies(bool for_work) const;
   detail::HostCopies& copies();
+  void free_memory();
 
+  uint16_t inline_bytes_ = 0;  ///< behind the header, in the same block
   void* data_ = nullptr;
   size_t nbytes_;
   std::atomic<uint32_t> version_{0};
@@ -80,6 +85,7 @@ class StorageImpl final : public RefCounted {
   bool pinned_ = false;
   std::function<void(void*)>* deleter_ = nullptr;
   std::atomic<detail::HostCopies*> copies_{nullptr};  ///< made by the first non-blocking copy
+  std::atomic<uint32_t> loans_{0};
 };
 
 /// Gives the memory back to whom it came from.
@@ -110,6 +116,10 @@ class Storage {
   Device device() const { return impl_->device(); }
   DeviceType device_type() const { return impl_->device().type(); }
   bool resizable() const { return impl_->resizable(); }
+  /// Gives the storage memory of `nbytes` bytes, which all tensors over it see; the bytes that both
+  /// sizes have stay. What a tensor has beyond a smaller one is out of bounds. Throws Error for
+  /// memory of somebody else, and for memory that a graph of the CPU's work has captured.
+  void resize(size_t nbytes) const;
   bool unique() const { return use_count() == 1; }
   /// Whether both are the same memory.
   bool is_alias_of(const Storage& other) const { return *this == other; }

@@ -18,8 +18,13 @@ namespace {
 /// What a loan keeps: the structure that the borrower sees, the memory, and what it points to.
 template <class Managed>
 struct Loan {
+  explicit Loan(const Storage& s) : memory(s) { memory->begin_loan(); }
+  ~Loan() { memory->end_loan(); }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+
   Managed managed{};
-  Storage memory;
+  const Storage memory;
   DimVector sizes, strides;
 };
 
@@ -36,8 +41,7 @@ Managed* lend(const Tensor& t) {
   TAEDA_CHECK(t.is_strided(), "Can't export tensors with layout other than strided");
   const DLDataType dtype = to_dlpack_dtype(t.dtype());
   const DLDevice device = to_dlpack_device(t.device());
-  auto loan = std::make_unique<Loan<Managed>>();
-  loan->memory = t.storage();
+  auto loan = std::make_unique<Loan<Managed>>(t.storage());
   loan->sizes = DimVector(t.sizes());
   loan->strides = plain_strides(t);
   loan->managed.dl_tensor = {.data = t.numel() == 0 ? nullptr : t.data_ptr(),

@@ -9,9 +9,9 @@ namespace taeda::inline v0_2 {
 
 /// A set of dimensions, one bit each.
 struct DimMask {
-  uint32_t bits = 0;
+  uint64_t bits = 0;
   bool has(int64_t d) const { return bits >> d & 1; }
-  void add(int64_t d) { bits |= 1u << d; }
+  void add(int64_t d) { bits |= uint64_t{1} << d; }
 };
 
 using ReduceSlot = Slot<void(const Tensor& out, const Tensor& in, DimMask dims)>;

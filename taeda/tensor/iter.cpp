@@ -165,10 +165,10 @@ Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> outpu
   output_dtype_ = output_dtypes.empty() ? ScalarType::Undefined : output_dtypes[0];
   check_overlap(outputs, inputs);
   if (try_flat(outputs, output_dtypes, inputs)) return;
-  set_shape(outputs, inputs);
-  allocate(outputs, output_dtypes, inputs);
+  const DimVector shape = set_shape(outputs, inputs);
+  allocate(outputs, output_dtypes, inputs, shape);
   int i = 0;
-  for (Tensor* out : outputs) set_operand(i++, *out);
+  for (Tensor* out : outputs) set_operand(i++, *out, shape);
   for (const Operand& in : inputs) {
     const Tensor* t = in.tensor();
     if (!t)
@@ -179,7 +179,7 @@ Iter::Iter(const char* op, ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> outpu
       read_cpu_scalar(scalars_[i], *t);
       std::fill_n(strides_[i], ndim_, 0);
     } else
-      set_operand(i, *t);
+      set_operand(i, *t, shape);
     ++i;
   }
   reorder_and_coalesce();
@@ -285,8 +285,9 @@ namespace {
 
 }  // namespace
 
-/// Broadcast sizes of the inputs, into `sizes_` in tensor order (outermost first) for now.
-void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
+/// The broadcast sizes of the inputs. Those that are not 1 go into `sizes_`, in tensor order
+/// (outermost first) for now.
+DimVector Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
   check_dense(outputs, inputs);
   DimVector shape;
   bool any = false;
@@ -304,14 +305,14 @@ void Iter::set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs) {
     shape = out->sizes();
     check_no_internal_overlap(*out);
   }
-  ndim_ = static_cast<int>(shape.size());
-  std::copy(shape.begin(), shape.end(), sizes_);
-  numel_ = product(shape);
+  numel_ = checked_numel(shape);
+  for (const int64_t size : shape)
+    if (size != 1) sizes_[ndim_++] = size;
+  return shape;
 }
 
 void Iter::allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
-                    ArrayRef<Operand> inputs) {
-  const IntArrayRef shape(sizes_, static_cast<size_t>(ndim_));
+                    ArrayRef<Operand> inputs, IntArrayRef shape) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]->defined()) continue;
     Layout layout{shape, contiguous_strides(shape), 0};
@@ -324,14 +325,14 @@ void Iter::allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes,
   }
 }
 
-void Iter::set_operand(int i, const Tensor& t) {
+void Iter::set_operand(int i, const Tensor& t, IntArrayRef shape) {
   const int64_t item = t.element_size();
   data_[i] = checked_address(op_, t, t.layout().extent(), item);
   items_[i] = static_cast<uint8_t>(item);
-  const int lead = ndim_ - static_cast<int>(t.dim());
-  for (int d = 0; d < ndim_; ++d)
-    strides_[i][d] =
-        d < lead || (t.sizes()[d - lead] == 1 && sizes_[d] != 1) ? 0 : t.strides()[d - lead] * item;
+  const size_t lead = shape.size() - t.sizes().size();
+  for (size_t d = 0, at = 0; d < shape.size(); ++d)
+    if (shape[d] != 1)
+      strides_[i][at++] = d < lead || t.sizes()[d - lead] == 1 ? 0 : t.strides()[d - lead] * item;
 }
 
 void Iter::set_scalar(int i, const Scalar& s) {
@@ -344,7 +345,7 @@ void Iter::set_scalar(int i, const Scalar& s) {
 /// Sorts dimensions by stride (innermost first) and joins those that follow each other in memory
 /// for every operand.
 void Iter::reorder_and_coalesce() {
-  int order[kMaxDims];
+  int order[kMaxLoopDims];
   for (int d = 0; d < ndim_; ++d) order[d] = ndim_ - 1 - d;
   const auto before = [&](int a, int b) {
     for (int i = 0; i < noperands_; ++i) {
@@ -356,11 +357,10 @@ void Iter::reorder_and_coalesce() {
   };
   for (int k = 1; k < ndim_; ++k)  // insertion sort: stable, and the relation is not a strict order
     for (int j = k; j > 0 && before(order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
-  int64_t sizes[kMaxDims], strides[kMaxOperands][kMaxDims];
+  int64_t sizes[kMaxLoopDims], strides[kMaxOperands][kMaxLoopDims];
   int n = 0;
   for (int k = 0; k < ndim_; ++k) {
     const int d = order[k];
-    if (sizes_[d] == 1) continue;
     bool joins = n > 0;
     for (int i = 0; joins && i < noperands_; ++i)
       joins = strides_[i][d] == strides[i][n - 1] * sizes[n - 1];

@@ -99,10 +99,11 @@ class Iter {
   }
 
  private:
-  void set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs);
-  void allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes, ArrayRef<Operand> inputs);
+  DimVector set_shape(ArrayRef<Tensor*> outputs, ArrayRef<Operand> inputs);
+  void allocate(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes, ArrayRef<Operand> inputs,
+                IntArrayRef shape);
   bool try_flat(ArrayRef<Tensor*> outputs, ArrayRef<ScalarType> dtypes, ArrayRef<Operand> inputs);
-  void set_operand(int i, const Tensor& t);
+  void set_operand(int i, const Tensor& t, IntArrayRef shape);
   void set_scalar(int i, const Scalar& s);
   void reorder_and_coalesce();
 
@@ -145,8 +146,8 @@ class Iter {
   ScalarType stored_[kMaxOperands];
   char* data_[kMaxOperands];
   alignas(16) char scalars_[kMaxOperands][16];
-  int64_t sizes_[kMaxDims];
-  int64_t strides_[kMaxOperands][kMaxDims];
+  int64_t sizes_[kMaxLoopDims];
+  int64_t strides_[kMaxOperands][kMaxLoopDims];
 };
 
 /// Throws Error unless every tensor is on the first one's device, in PyTorch's words: "Expected all

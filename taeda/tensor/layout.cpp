@@ -92,9 +92,20 @@ void check_sizes(IntArrayRef sizes) {
   for (int64_t s : sizes)
     TAEDA_CHECK(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
 }
+
+void check_count_of_dims(IntArrayRef sizes) {
+  TAEDA_CHECK(static_cast<int64_t>(sizes.size()) <= kMaxDims, "tensors of more than ", kMaxDims,
+              " dimensions are not supported, got ", sizes.size());
+  const auto long_ones =
+      std::count_if(sizes.begin(), sizes.end(), [](int64_t s) { return s != 1; });
+  TAEDA_CHECK(long_ones <= kMaxLoopDims, "tensors of more than ", kMaxLoopDims,
+              " dimensions that have not one element are not supported, got ", long_ones);
+}
 }  // namespace
 
 int64_t checked_numel(IntArrayRef sizes) {
+  if (static_cast<int64_t>(sizes.size()) > kMaxLoopDims) [[unlikely]]
+    check_count_of_dims(sizes);
   int64_t n = 1, negative = 0;
   bool overflows = false;
   for (int64_t s : sizes) {

@@ -8,8 +8,8 @@
 
 namespace taeda::inline v0_2 {
 
-/// Most dimensions that a tensor can have.
-constexpr int64_t kMaxDims = 24;
+/// Most dimensions of a tensor, and most of more than one element: what kernels' loops hold.
+constexpr int64_t kMaxDims = 64, kMaxLoopDims = 24;
 
 /// Row-major; as the input; with the channels of [N, C, H, W], or of [N, C, D, H, W], innermost.
 enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
@@ -34,7 +34,8 @@ int64_t product(IntArrayRef sizes);
 /// The product, or nothing when int64 cannot hold it.
 std::optional<int64_t> representable_product(IntArrayRef sizes);
 /// Number of elements of a tensor of these sizes. Throws Error: "Trying to create tensor with
-/// negative dimension -1: [-1]", "numel: integer multiplication overflow".
+/// negative dimension -1: [-1]", "numel: integer multiplication overflow", "tensors of more than 64
+/// dimensions are not supported, got 65".
 int64_t checked_numel(IntArrayRef sizes);
 /// Bytes of that many elements of `item` bytes. Throws Error, too: "Storage size calculation
 /// overflowed with sizes=[4611686018427387904, 4]".

@@ -8,8 +8,6 @@ namespace taeda::inline v0_2 {
 namespace {
 
 Tensor made_of(std::unique_ptr<StorageContent> parts, const Tensor& values, Layout layout) {
-  TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims,
-              " dimensions are not supported, got ", layout.ndim());
   const int64_t numel = checked_numel(layout.sizes);
   auto impl = make_intrusive<TensorImpl>(Storage::without_memory(values.device(), std::move(parts)),
                                          std::move(layout), values.dtype(), numel, false);

@@ -59,8 +59,8 @@ ReductionArg::ReductionArg(int64_t number) : reduction_(static_cast<Reduction>(n
 namespace {
 
 Tensor allocate(Layout&& layout, bool contiguous, ScalarType dtype, Device device) {
-  TAEDA_CHECK(layout.ndim() <= kMaxDims, "tensors of more than ", kMaxDims,
-              " dimensions are not supported, got ", layout.ndim());
+  if (layout.ndim() > kMaxLoopDims) [[unlikely]]
+    checked_numel(layout.sizes);  // it says what is wrong
   const int64_t item = element_size(dtype);
   if (item == 0) [[unlikely]]
     throw TypeError(detail::concat("a tensor of dtype ", static_cast<int>(dtype),

@@ -6,7 +6,11 @@
 #include <sys/time.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <set>
+#include <string>
 
 #include "taeda/taeda.h"
 
@@ -83,6 +87,33 @@ TEST(Signals, LeaveProductsOfFewRowsAlone) {
   check("a layer", [&] { return linear(x, weight); });
   check("its input's gradient", [&] { return grad.mm(weight); });
   check("its weight's gradient", [&] { return grad.t().mm(x); });
+}
+
+/// Threads of this process that a SIGTERM may interrupt.
+std::set<std::string> open_threads() {
+  std::set<std::string> out;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "status");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with("SigBlk:") &&
+          (std::stoull(line.substr(7), nullptr, 16) >> (SIGTERM - 1) & 1) == 0)
+        out.insert(task.path().filename());
+  }
+  return out;
+}
+
+TEST(Signals, AreNotForThreadsThatShareLoops) {
+  const int before = get_num_threads();
+  const std::set<std::string> others = open_threads();
+  nn::Conv2d conv(nn::Conv2dOptions(64, 64, 3).stride(2));
+  const Tensor images = rand({8, 64, 32, 32});
+  for (const int threads : {2, 5, 3, 6}) {  // OpenMP ends threads that a smaller team does not use
+    set_num_threads(threads);
+    conv(images).sum().backward();
+    parallel_for(0, threads, 1, [](int64_t, int64_t) {});
+    EXPECT_EQ(open_threads(), others) << threads;
+  }
+  set_num_threads(before);
 }
 
 }  // namespace

@@ -67,7 +67,13 @@ Process::Process(const std::string& role, std::map<std::string, std::string> env
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   char program[] = "/proc/self/exe";
   char* arguments[] = {program, nullptr};
-  const int error = ::posix_spawn(&id_, program, &actions, nullptr, arguments, entries.data());
+  // In a group of its own: the system hangs up on a whole group whose parent ends while one of it
+  // is stopped, and the tests that run beside are in ours.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const int error = ::posix_spawn(&id_, program, &actions, &attributes, arguments, entries.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   output_ = ends[0];

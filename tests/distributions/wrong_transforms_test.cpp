@@ -84,7 +84,7 @@ const std::vector<Row> wrong_distributions_2 = {
     REFUSED(ValueError, D::constraints::interval(Tensor(), 1),
             "Input arguments must all be instances of Number or torch.Tensor, but one is"),
     REFUSED(ValueError, D::constraints::real().independent(-1),
-            "independent: expected from 0 to 24 dimensions, got -1"),
+            "independent: expected from 0 to 64 dimensions, got -1"),
     REFUSED(ValueError, D::constraints::real().independent(5).check(numbers()),
             "Expected value.dim() >= 5 but got 1"),
     REFUSED(ValueError, D::Normal(zeros({2}), 1).log_prob(rand({3})),

@@ -42,14 +42,14 @@ const std::vector<Row> wrong_io_1 = {
     REFUSED(Error, Lent::go([](DLTensor& t) { t.ndim = -1; }),
             "from_dlpack: expected a shape of ndim = -1 sizes"),
     REFUSED(Error, Lent::go([](DLTensor& t) { t.ndim = INT32_MAX; }),
-            "from_dlpack: a tensor has at most 24 dimensions, got ndim = 2147483647"),
+            "from_dlpack: a tensor has at most 64 dimensions, got ndim = 2147483647"),
     REFUSED(Error, Lent::go([](DLTensor& t) {
-              t.ndim = 25;
-              static int64_t s[25];
+              t.ndim = 65;
+              static int64_t s[65];
               t.shape = s;
               t.strides = nullptr;
             }),
-            "from_dlpack: a tensor has at most 24 dimensions, got ndim = 25"),
+            "from_dlpack: a tensor has at most 64 dimensions, got ndim = 65"),
     REFUSED(Error, Lent::go([](DLTensor& t) { t.shape = nullptr; }),
             "from_dlpack: expected a shape of ndim = 2 sizes"),
     REFUSED(Error, Lent::go([](DLTensor& t) { t.shape[0] = -1; }),

@@ -49,6 +49,39 @@ TEST(AllClose, UsesBothTolerances) {
             "atol must be greater than or equal to zero, but got -1");
 }
 
+/// Where the rounding of float, float16 and the default dtype decides, as in PyTorch 2.15.
+TEST(IsClose, IsComputedInTheTypeOfTheTensors) {
+  const auto close = [](const Tensor& a, const Tensor& b) { return isclose(a, b).item<bool>(); };
+  EXPECT_FALSE(close(tensor(7.389902114868164f), tensor(7.3899760246276855f)));
+  EXPECT_TRUE(close(tensor(3.0984103679656982f), tensor(3.0984413623809814f)));
+  EXPECT_TRUE(isclose(tensor(0.00022351741790771484).to(kHalf),
+                      tensor(0.0002237558364868164).to(kHalf), 1e-3)
+                  .item<bool>());
+  const Tensor n = tensor({int64_t{1} << 30, int64_t{1} << 24});
+  EXPECT_TRUE(isclose(n, n.add(1), 0, 0.5).all().item<bool>());
+  EXPECT_FALSE(isclose(n, n.add(1), 0, 0).any().item<bool>());
+}
+
+/// PyTorch refuses their gradient in place, because it computes it from the output; here the input
+/// is kept.
+TEST(Activations, InPlaceWithANegativeSlopeHaveTheirGradient) {
+  using Form = Tensor (*)(const Tensor&, bool);
+  const Form forms[] = {
+      [](const Tensor& t, bool in_place) { return in_place ? elu_(t, -1) : elu(t, -1); },
+      [](const Tensor& t, bool in_place) { return in_place ? celu_(t, -1) : celu(t, -1); },
+      [](const Tensor& t, bool in_place) {
+        return in_place ? leaky_relu_(t, -1) : leaky_relu(t, -1);
+      }};
+  for (const Form form : forms) {
+    const auto gradient = [&](bool in_place) {
+      const Tensor x = tensor({-1.0f, 2.0f, -0.25f}).requires_grad_();
+      form(x.mul(1), in_place).sum().backward();
+      return x.grad();
+    };
+    EXPECT_TRUE(equal(gradient(true), gradient(false)));
+  }
+}
+
 TEST(Where, ConditionMustBeBool) {
   EXPECT_EQ(error_of([] { where(ones({2}, kLong), ones({2}), ones({2})); }),
             "where expected condition to be a boolean tensor, but got a tensor with dtype Long");

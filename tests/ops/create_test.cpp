@@ -131,6 +131,11 @@ TEST(FromBlob, SharesAndReleases) {
   }
   EXPECT_EQ(released, 1);
   EXPECT_EQ(floats(from_blob(data, {2, 2}, {1, 3})), (std::vector<float>(4, 1.0f)));
+  EXPECT_EQ(floats(from_blob(data, {3}, {2})), (std::vector<float>(3, 1.0f)));
+  EXPECT_EQ(from_blob(data, {3}, {2}, kFloat).strides(), IntArrayRef({2}));
+  EXPECT_EQ(from_blob(data, {3}, {}).strides(), IntArrayRef({1}));
+  from_blob(data, {3}, {2}, [&](void*) { ++released; });
+  EXPECT_EQ(released, 2);
   EXPECT_THROW(from_blob(nullptr, {2}), ValueError);
 }
 

@@ -218,6 +218,23 @@ TEST(Pool, GradientsOfFirstAndSecondOrder) {
   }
 }
 
+TEST(Pool, SecondDerivativesAreZero) {
+  using Pool = Tensor (*)(const Tensor&);
+  const Pool all[] = {[](const Tensor& t) { return max_pool2d(t, 2); },
+                      [](const Tensor& t) { return avg_pool2d(t, 2); },
+                      [](const Tensor& t) { return adaptive_avg_pool2d(t, {3}); },
+                      [](const Tensor& t) { return std::get<0>(adaptive_max_pool2d(t, {3})); },
+                      [](const Tensor& t) { return avg_pool1d(t.flatten(0, 1), 2); },
+                      [](const Tensor& t) { return max_pool3d(t, 2); }};
+  for (const Pool pool : all) {
+    const Tensor x = scrambled({2, 2, 6, 6}).requires_grad_();
+    const Tensor first = autograd::grad({pool(x).sum()}, {x}, {}, {}, true)[0];
+    EXPECT_TRUE(first.requires_grad());
+    const Tensor second = autograd::grad({first.sum()}, {x})[0];
+    EXPECT_TRUE(second.equal(zeros_like(x)));
+  }
+}
+
 TEST(Pool, ErrorsNameWhatIsWrong) {
   const Tensor x = zeros({1, 1, 3, 3});
   EXPECT_EQ(error_of([&] { max_pool2d(x, 2, {}, 2); }),

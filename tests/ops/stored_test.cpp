@@ -12,6 +12,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/index/index.h"
+#include "taeda/ops/random/random.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/ops/shape/join.h"
@@ -124,6 +125,35 @@ TEST(StoredDtypes, UnsignedIntegersAreSummedAndSorted) {
   EXPECT_EQ(longs(largest.argsort()), (std::vector<int64_t>{1, 0}));
   EXPECT_EQ(error_of([] { ones({2}, kFloat8_e5m2).sort(); }),
             "\"sort\" not implemented for 'Float8_e5m2'");
+}
+
+/// What PyTorch computes with them: products, bits, bounds. 2^64 - 1 is the largest of uint64.
+TEST(StoredDtypes, UnsignedIntegersAreMultipliedAndCompared) {
+  using Longs = std::vector<int64_t>;
+  const auto as_long = [](const Tensor& t) { return longs(t.to(kLong)); };
+  for (const ScalarType t : kUnsigned) {
+    const Tensor most = tensor({-1, 3}).to(t), five = tensor({5, 5}, t);
+    const int64_t top = most.to(kLong)[0].item<int64_t>();  // -1 of uint64
+    EXPECT_EQ(most.mul(most).dtype(), t);
+    EXPECT_EQ(as_long(most.mul(most)), (Longs{1, 9}));
+    EXPECT_EQ(as_long(most.mul(-1)), (Longs{1, tensor({-3}).to(t).to(kLong).item<int64_t>()}));
+    EXPECT_EQ(as_long(most.bitwise_and(five)), (Longs{5, 1}));
+    EXPECT_EQ(as_long(five.bitwise_or(2)), (Longs{7, 7}));
+    EXPECT_EQ(as_long(five.bitwise_xor(most)), (Longs{top ^ 5, 6}));
+    EXPECT_EQ(as_long(maximum(most, five)), (Longs{top, 5}));
+    EXPECT_EQ(as_long(minimum(most, five)), (Longs{5, 3}));
+    EXPECT_EQ(as_long(most.clamp(4)), (Longs{top, 4}));
+    EXPECT_EQ(as_long(most.clamp(-1, 4)), (Longs{4, 3}));
+    EXPECT_EQ(as_long(most.clamp(five, most)), (Longs{top, 3}));
+    EXPECT_EQ(as_long(most.relu()), (Longs{top, 3}));
+    const Tensor place = tensor({1});
+    EXPECT_EQ(as_long(five.scatter_add(0, place, five)), (Longs{5, 10}));
+    EXPECT_EQ(as_long(std::get<0>(unique_consecutive(five))), (Longs{5}));
+    const Tensor changed = most.clone();
+    changed.mul_(2).bitwise_and_(6).scatter_add_(0, place, five);
+    EXPECT_EQ(as_long(changed), (Longs{6, 11}));
+    EXPECT_LT(randint(3, {9}, t).to(kLong).max().item<int64_t>(), 3);
+  }
 }
 
 TEST(StoredDtypes, AreNotComputedWith) {

@@ -93,6 +93,31 @@ TEST(Members, ResizeKeepsElements) {
   EXPECT_TRUE(image.is_contiguous(MemoryFormat::ChannelsLast));
 }
 
+TEST(Members, ResizeGivesAllThatShareMemoryTheNewOne) {
+  for (const char* device : {"cpu", "sim"}) {
+    const Tensor x = arange(6.0, TensorOptions().device(device)), view = x.narrow(0, 2, 2);
+    x.resize_({1000});
+    EXPECT_TRUE(view.is_alias_of(x));
+    EXPECT_THAT(values<float>(view.cpu()), ElementsAre(2, 3));
+    x[3].fill_(7);
+    EXPECT_THAT(values<float>(view.cpu()), ElementsAre(2, 7));
+    x.storage().resize(16);
+    EXPECT_EQ(view.storage().nbytes(), 16u);
+    EXPECT_THAT(values<float>(view.cpu()), ElementsAre(2, 7));
+    x.storage().resize(0);
+    EXPECT_THAT(error_of([&] { view.add(1); }), HasSubstr("beyond its storage of 0 bytes"));
+    x.storage().resize(8);
+    x.resize_({2}).fill_(3);
+    EXPECT_THAT(values<float>(x.cpu()), ElementsAre(3, 3));
+  }
+  const Tensor lent = arange(3);
+  lent.storage()->begin_loan();
+  EXPECT_EQ(error_of([&] { lent.storage().resize(0); }),
+            "Trying to resize storage that is not resizable");
+  lent.storage()->end_loan();
+  lent.storage().resize(0);
+}
+
 TEST(Members, ResizeRefuses) {
   EXPECT_EQ(error_of([] { zeros({2}, TensorOptions().requires_grad(true)).resize_({3}); }),
             "resize_: cannot resize variables that require grad");

@@ -15,7 +15,6 @@
 namespace taeda_compat {
 
 namespace tensors_detail {
-using Deleter = std::function<void(void*)>;
 inline PaddingMode padding_mode(std::string_view mode) {
   if (mode == "constant") return kConstant;
   if (mode == "reflect") return kReflect;
@@ -140,17 +139,6 @@ inline std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, TensorLis
 using nn::utils::rnn::pad_sequence;
 
 using taeda::from_blob;
-/// taeda::from_blob with strides in braces, where one number could be an accelerator's.
-inline Tensor from_blob(void* data, IntArrayRef sizes, std::initializer_list<int64_t> strides,
-                        const TensorOptions& options = {}) {
-  if (strides.size() == 0 && !sizes.empty()) return taeda::from_blob(data, sizes, options);
-  return taeda::from_blob(data, sizes, IntArrayRef(strides), options);
-}
-inline Tensor from_blob(void* data, IntArrayRef sizes, std::initializer_list<int64_t> strides,
-                        const tensors_detail::Deleter& deleter,
-                        const TensorOptions& options = {}) {
-  return taeda::from_blob(data, sizes, IntArrayRef(strides), deleter, options);
-}
 /// taeda::from_blob with the device that the memory lies on, or where the options say.
 inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                         const std::function<void(void*)>& deleter, const TensorOptions& options,

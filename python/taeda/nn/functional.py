@@ -484,11 +484,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
             raise ValueError(f"nn.functional.grid_sample(): expected {name} to be "
                              f"{', '.join(map(repr, known[:-1]))}{',' if name == 'padding_mode' else ''} or {last}, but got: "
                              f"'{value}'")
-    if align_corners is None:
-        warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-             "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
-             "details.")
-    return _F.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
+    return _F.grid_sample(input, grid, mode, padding_mode, align_corners)
 
 
 def affine_grid(theta, size, align_corners=None):

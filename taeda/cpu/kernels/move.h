@@ -57,8 +57,8 @@ class MovePosition {
   char* to_;
   const char* from_;
   int dims_ = 0;
-  int64_t at_[kMaxDims] = {};
-  int64_t size_[kMaxDims], to_step_[kMaxDims], from_step_[kMaxDims];
+  int64_t at_[kMaxLoopDims] = {};
+  int64_t size_[kMaxLoopDims], to_step_[kMaxLoopDims], from_step_[kMaxLoopDims];
 };
 
 /// A row of some kilobytes: for those memmove takes an instruction that is slow to begin.

@@ -131,7 +131,7 @@ struct Access {
   template <class Run>
   void for_each_run(const Iter& it, int64_t begin, int64_t n, Run&& run) const {
     const int64_t width = it.size(0), stride = it.stride(operand, 0);
-    int64_t index[kMaxDims], column = begin % width, rest = begin / width;
+    int64_t index[kMaxLoopDims], column = begin % width, rest = begin / width;
     char* row = data;
     for (int d = 1; d < it.ndim(); ++d) {
       index[d] = rest % it.size(d);

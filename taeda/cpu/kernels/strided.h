@@ -33,8 +33,8 @@ template <int N>
 struct Walk {
   int ndim = 0;
   int64_t numel = 1;
-  int64_t sizes[kMaxDims];
-  int64_t strides[N][kMaxDims];
+  int64_t sizes[kMaxLoopDims];
+  int64_t strides[N][kMaxLoopDims];
 
   Walk() = default;
   /// `operands[i]` belongs to operand i and has as many entries as `shape`.

@@ -67,8 +67,8 @@ template <int N>
 struct Offsets {
   int ndim = 0;
   int64_t numel = 1;
-  Divider size[kMaxDims];
-  int64_t stride[N][kMaxDims];
+  Divider size[kMaxLoopDims];
+  int64_t stride[N][kMaxLoopDims];
 
   Offsets() = default;
   /// Joins dimensions that follow each other in every operand.

@@ -16,7 +16,7 @@ namespace {
 
 /// In the guardian, which has no program of its own and so may call nothing but the system.
 [[noreturn]] void guard(int alive) {
-  ::setpgid(0, 0);
+  if (::setpgid(0, 0) != 0 || ::getpgrp() != ::getpid()) ::_exit(1);  // before it kills others
   ::dup2(alive, STDIN_FILENO);
   ::close_range(STDIN_FILENO + 1, ~0u, 0);
   char byte;

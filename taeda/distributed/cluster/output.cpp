@@ -1,7 +1,6 @@
 #include "taeda/distributed/cluster/output.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "taeda/base/signals.h"
 #include "taeda/distributed/cluster/stop_signals.h"
 
 namespace taeda::inline v0_2::distributed::cluster {
@@ -34,22 +34,6 @@ bool same_file(int a, int b) {
   return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
 }
-
-/// While one lives, threads that are started get no signals but that of a pipe without a reader,
-/// which is the writer's own.
-class WithoutSignals {
- public:
-  WithoutSignals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::sigdelset(&all, SIGPIPE);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

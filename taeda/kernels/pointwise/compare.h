@@ -235,15 +235,16 @@ struct Masked {
 struct IsClose {
   static constexpr const char* name = "isclose";
   static constexpr int arity = 2;
-  using Types = RealTypes;
+  using Types = TypeList<float, double>;
   double rtol = 1e-5, atol = 1e-8;
   bool equal_nan = false;
 
   template <class T>
   TAEDA_HD bool operator()(T a, T b) const {
     if (a == b || (equal_nan && a != a && b != b)) return true;
-    const double x = static_cast<double>(a), y = static_cast<double>(b);
-    return detail::is_finite(y) && std::fabs(x - y) <= atol + rtol * std::fabs(y);
+    const T error = std::fabs(a - b);
+    return detail::is_finite(error) &&
+           error <= static_cast<T>(atol) + std::fabs(static_cast<T>(rtol) * b);
   }
 };
 

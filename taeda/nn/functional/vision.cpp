@@ -1,6 +1,7 @@
 #include "taeda/nn/functional/vision.h"
 
 #include "taeda/base/checked_int.h"
+#include "taeda/base/warning.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/create/create_common.h"
@@ -225,6 +226,11 @@ void check_grid(const Tensor& input, const Tensor& grid) {
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFuncOptions& o) {
   check_grid(input, grid);
+  if (!o.align_corners())
+    TAEDA_WARN(
+        "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
+        "1.3.0. Please specify align_corners=True if the old behavior is desired. See the "
+        "documentation of grid_sample for details.");
   TAEDA_CHECK(o.mode() == kBilinear || o.mode() == kNearest || o.mode() == kBicubic,
               "grid_sample(): expected mode to be kBilinear, kNearest or kBicubic");
   TAEDA_CHECK(o.padding_mode() != kCircular,

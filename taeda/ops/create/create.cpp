@@ -340,10 +340,32 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
   return finish(wrap(std::move(storage), layout, o.dtype()), o);
 }
 
+Tensor from_blob(void* data, IntArrayRef sizes, std::initializer_list<int64_t> strides,
+                 const TensorOptions& o) {
+  return from_blob(data, sizes, strides, nullptr, o);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, std::initializer_list<int64_t> strides,
+                 std::function<void(void*)> deleter, const TensorOptions& o) {
+  if (strides.size() == 0) return from_blob(data, sizes, std::move(deleter), o);
+  return from_blob(data, sizes, IntArrayRef(strides), std::move(deleter), o);
+}
+
+/// Throws Error unless both are of one dtype that complex numbers can be made of.
+static void check_parts(const Tensor& first, const Tensor& second) {
+  const ScalarType a = first.dtype(), b = second.dtype();
+  const auto is_part = [](ScalarType t) { return t == kHalf || t == kFloat || t == kDouble; };
+  TAEDA_CHECK_NOT_IMPLEMENTED(is_part(a) && is_part(b),
+                              "Expected both inputs to be Half, Float or Double tensors but got ",
+                              a, " and ", b);
+  TAEDA_CHECK(a == b, "Expected object of scalar type ", a, " but got scalar type ", b,
+              " for second argument");
+  TAEDA_CHECK_NOT_IMPLEMENTED(a != kHalf,
+                              "complex32 is no dtype here: of Half no complex numbers are made");
+}
+
 Tensor do_make_complex(const Tensor& real, const Tensor& imag) {
-  TAEDA_CHECK(real.dtype() == imag.dtype() && (real.dtype() == kFloat || real.dtype() == kDouble),
-              "Expected both inputs to be Half, Float or Double tensors but got ",
-              to_string(real.dtype()), " and ", to_string(imag.dtype()));
+  check_parts(real, imag);
   const bool recorded = wants_grad(real, imag);
   Tensor out;
   {
@@ -361,9 +383,7 @@ Tensor do_make_complex(const Tensor& real, const Tensor& imag) {
 }
 
 Tensor do_polar(const Tensor& abs, const Tensor& angle) {
-  TAEDA_CHECK(is_floating_point(abs.dtype()) && is_floating_point(angle.dtype()),
-              "Expected both inputs to be Half, Float or Double tensors but got ", abs.dtype(),
-              " and ", angle.dtype());
+  check_parts(abs, angle);
   return make_complex(abs.mul(angle.cos()), abs.mul(angle.sin()));
 }
 

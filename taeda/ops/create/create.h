@@ -78,6 +78,12 @@ Tensor from_blob(void* data, IntArrayRef size, std::function<void(void*)> delete
                  const TensorOptions& options = {});
 Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
                  std::function<void(void*)> deleter, const TensorOptions& options = {});
+/// The same with strides in braces, where one number could be an accelerator's; none are those of
+/// contiguous memory.
+Tensor from_blob(void* data, IntArrayRef size, std::initializer_list<int64_t> stride,
+                 const TensorOptions& options = {});
+Tensor from_blob(void* data, IntArrayRef size, std::initializer_list<int64_t> stride,
+                 std::function<void(void*)> deleter, const TensorOptions& options = {});
 
 /// The complex tensor real + i * imag. (libtorch's `complex`; here that name is the number's type.)
 Tensor make_complex(const Tensor& real, const Tensor& imag);

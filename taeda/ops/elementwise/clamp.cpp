@@ -27,6 +27,12 @@ ScalarType clamp_dtype(const Tensor& self, const OptionalScalar& min, const Opti
 Scalar bound_in(ScalarType t, const OptionalScalar& bound, bool is_low) {
   const double infinity = std::numeric_limits<double>::infinity();
   if (is_floating_point(t)) return bound ? *bound : Scalar(is_low ? -infinity : infinity);
+  if (is_wide_unsigned(t)) {  // the highest uint64 by its bits
+    const int64_t highest = t == kUInt64 ? -1 : (int64_t{1} << 8 * element_size(t)) - 1;
+    if (!bound) return is_low ? 0 : highest;
+    const int64_t number = std::max<int64_t>(bound->toLong(), 0);
+    return t == kUInt64 ? number : std::min(number, highest);
+  }
   int64_t result = 0;
   dispatch(IntTypes{}, "clamp", t, [&]<class T>() {
     constexpr auto lowest = static_cast<int64_t>(std::numeric_limits<T>::lowest());

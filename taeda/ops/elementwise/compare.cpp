@@ -177,11 +177,14 @@ bool do_equal(const Tensor& self, const Tensor& other) {
 
 namespace {
 
-Tensor complex_isclose(const Tensor& self, const Tensor& other, double rtol, double atol,
-                       bool equal_nan) {
+/// By operations, each of which rounds to the tensors' type as PyTorch's do: the kernel computes
+/// 16-bit floats in float, and no complex numbers.
+Tensor composed_isclose(const Tensor& self, const Tensor& other, double rtol, double atol,
+                        bool equal_nan) {
   const NoGradGuard guard;
-  const Tensor near = self.sub(other).abs().le(other.abs().mul(rtol).add(atol));
-  const Tensor close = self.eq(other).logical_or(near.logical_and(isfinite(other)));
+  const Tensor error = self.sub(other).abs();
+  const Tensor near = error.le(other.mul(rtol).abs().add(atol)).logical_and(isfinite(error));
+  const Tensor close = self.eq(other).logical_or(near);
   return equal_nan ? close.logical_or(isnan(self).logical_and(isnan(other))) : close;
 }
 
@@ -191,15 +194,16 @@ Tensor do_isclose(const Tensor& self, const Tensor& other, double rtol, double a
                   bool equal_nan) {
   TAEDA_CHECK(self.dtype() == other.dtype(), to_string(self.dtype()), " did not match ",
               to_string(other.dtype()));
-  TAEDA_CHECK_VALUE(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
-  TAEDA_CHECK_VALUE(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
-  if (self.dtype() == kBool)
-    return isclose(self.to(kFloat), other.to(kFloat), rtol, atol, equal_nan);
-  if (is_stored(self.dtype())) {
-    const ScalarType wide = is_float8(self.dtype()) ? kFloat : kDouble;
-    return isclose(self.to(wide), other.to(wide), rtol, atol, equal_nan);
+  TAEDA_CHECK(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
+  TAEDA_CHECK(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
+  const bool integral = is_integral(self.dtype(), true);
+  if (integral && rtol == 0 && atol == 0) return eq(self, other);
+  if (integral || is_float8(self.dtype())) {
+    const ScalarType floating = integral ? get_default_dtype() : kFloat;
+    return isclose(self.to(floating), other.to(floating), rtol, atol, equal_nan);
   }
-  if (self.is_complex()) return complex_isclose(self, other, rtol, atol, equal_nan);
+  if (self.is_complex() || is_reduced_floating(self.dtype()))
+    return composed_isclose(self, other, rtol, atol, equal_nan);
   return pointwise(IsClose{rtol, atol, equal_nan}, self, other);
 }
 

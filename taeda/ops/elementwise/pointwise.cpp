@@ -1,6 +1,8 @@
 #include "taeda/ops/elementwise/pointwise.h"
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
 
 #include "taeda/ops/destination.h"
 #include "taeda/tensor/grad_mode.h"
@@ -175,6 +177,41 @@ bool any_would_change(const Tensor& out, ArrayRef<Operand> inputs) {
   run_in(call, out, inputs, common);
 }
 
+constexpr std::string_view kComputeUnsigned[] = {"mul",         "bitwise_and", "bitwise_or",
+                                                 "bitwise_xor", "maximum",     "minimum",
+                                                 "fmax",        "fmin",        "clamp",
+                                                 "relu"};
+
+/// Of uint16 to uint64, by int64: products and bits are the same modulo 2^64. What compares numbers
+/// has those of uint64 moved by half of the range, so that they keep their order.
+[[gnu::noinline, gnu::cold]] void run_unsigned(const detail::PointwiseCall& call, Tensor& out,
+                                               ArrayRef<Operand> inputs, ScalarType common) {
+  const std::string_view name = call.name;
+  TAEDA_CHECK_NOT_IMPLEMENTED(std::ranges::count(kComputeUnsigned, name) == 1, "\"", name,
+                              "\" not implemented for '", common, "'");
+  const NoGradGuard guard;
+  const bool compares = name != "mul" && !name.starts_with("bitwise") && name != "relu";
+  const int64_t moved = compares && common == kUInt64 ? std::numeric_limits<int64_t>::min() : 0;
+  const auto move = [moved](const Tensor& t) { return moved ? t.bitwise_xor(moved) : t; };
+  Tensor words[Iter::kMaxOperands];
+  SmallVector<Operand, Iter::kMaxOperands> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (const Tensor* t = inputs[i].tensor()) {
+      words[i] = move(t->to(kLong));
+      operands.push_back(words[i]);
+    } else {
+      operands.push_back(Scalar(inputs[i].scalar().to<int64_t>() ^ moved));
+    }
+  }
+  Tensor computed = words[0];  // none is below 0
+  if (name != "relu") launch(call, computed = Tensor(), operands, kLong, kLong);
+  computed = move(computed).to(common);
+  if (out.defined())
+    out.copy_(computed.expand(out.sizes()));
+  else
+    out = std::move(computed);
+}
+
 }  // namespace
 
 void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs) {
@@ -184,6 +221,8 @@ void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Oper
   const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
   if (call.make_complex && is_complex(common)) [[unlikely]]
     return run_complex(call, out, inputs, common);
+  if (is_wide_unsigned(common)) [[unlikely]]
+    return run_unsigned(call, out, inputs, common);
   run_in(call, out, inputs, common);
 }
 

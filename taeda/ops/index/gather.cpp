@@ -80,8 +80,13 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
   TAEDA_CHECK_INDEX(source.dim() == 0 || dim < source.dim(), op, "(): Indexing dim ", dim,
                     " is out of bounds of the source tensor with dim ", source.dim());
   const int64_t rows = source.dim() == 0 ? 1 : source.size(dim);
-  TAEDA_CHECK_INDEX(index.numel() == rows, op, "(): Number of indices (", index.numel(),
-                    ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
+  if (index.numel() != rows) {
+    const std::string text = detail::concat(op, "(): Number of indices (", index.numel(),
+                                            ") should be equal to source.size(dim): (", rows,
+                                            "), for dim: ", dim);
+    if (adds) throw Error(text);
+    throw IndexError(text);
+  }
   DimVector expected(self.sizes());
   if (expected.empty()) expected.push_back(rows);  // a number takes rows of one element
   expected[dim] = rows;
@@ -378,6 +383,8 @@ Tensor do_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Sc
 Tensor do_scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_scatter("scatter_add", self, d, index, src);
+  if (is_wide_unsigned(self.dtype()))
+    return self.to(kLong).scatter_add(d, index, src.to(kLong)).to(self.dtype());
   Tensor out;
   {
     NoGradGuard guard;
@@ -453,6 +460,7 @@ Tensor& do_scatter_add_(const Tensor& self, int64_t dim, const Tensor& index, co
         check_scatter("scatter_add", self, d, index, src);
         check_no_internal_overlap(self);
         check_no_overlap(self, {&index, &src});
+        if (is_wide_unsigned(self.dtype())) return void(self.copy_(self.scatter_add(d, index, src)));
         scatter_into(self, d, index, src, Meeting::Sum);
       });
 }

@@ -406,8 +406,8 @@ Tensor do_index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Ten
 }
 
 Tensor take(const Tensor& self, const Tensor& index) {
-  TAEDA_CHECK_INDEX(index.dtype() == kLong, "take(): Expected a long tensor for index, but got ",
-                    to_string(index.dtype()));
+  TAEDA_CHECK(index.dtype() == kLong, "take(): Expected a long tensor for index, but got ",
+              to_string(index.dtype()));
   check_same_device("take", {&self, &index});
   const Tensor flat = self.reshape({-1});
   const Tensor list = index.reshape({-1});

@@ -21,8 +21,8 @@ void check_solver_dtype(const char* op, const Tensor& t) {
   const ScalarType s = t.dtype();
   TAEDA_CHECK(is_floating_point(s) || is_complex(s), op,
               ": Expected a floating point or complex tensor as input. Got ", s);
-  TAEDA_CHECK(to_real_type(s) == kFloat || to_real_type(s) == kDouble, op,
-              ": Low precision dtypes not supported. Got ", s);
+  TAEDA_CHECK_NOT_IMPLEMENTED(to_real_type(s) == kFloat || to_real_type(s) == kDouble, op,
+                              ": Low precision dtypes not supported. Got ", s);
 }
 
 void check_square_input(const char* op, const Tensor& t) {

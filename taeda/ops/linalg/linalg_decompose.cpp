@@ -238,10 +238,18 @@ Tensor do_eigvalsh(const Tensor& A, std::string_view UPLO) {
   return std::get<0>(eigh_values(reads_upper(UPLO) ? A.mH() : A, false));
 }
 
+/// Which algorithm computes them can be said for CUDA alone.
+static void check_driver(const Tensor& A, std::optional<std::string_view> driver) {
+  TAEDA_CHECK(!driver || A.is_cuda(),
+              "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+              "cuSOLVER backend.");
+}
+
 std::tuple<Tensor, Tensor, Tensor> do_svd(const Tensor& A, bool full_matrices,
-                                          std::optional<std::string_view> /*driver*/) {
+                                          std::optional<std::string_view> driver) {
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);
+  check_driver(A, driver);
   const int64_t m = A.size(-2), n = A.size(-1);
   if (m < n) {
     const auto [u, s, vh] = linalg::svd(A.mT(), full_matrices);
@@ -259,10 +267,11 @@ std::tuple<Tensor, Tensor, Tensor> do_svd(const Tensor& A, bool full_matrices,
   return {f.u, f.s, f.vh};
 }
 
-Tensor do_svdvals(const Tensor& A, std::optional<std::string_view> /*driver*/) {
-  if (wants_grad(A)) return std::get<1>(linalg::svd(A, false));
+Tensor do_svdvals(const Tensor& A, std::optional<std::string_view> driver) {
+  if (wants_grad(A)) return std::get<1>(linalg::svd(A, false, driver));
   check_matrix("linalg.svd", A);
   check_solver_dtype("linalg.svd", A);
+  check_driver(A, driver);
   return svd_values(A.size(-2) < A.size(-1) ? A.mT() : A, 0).s;
 }
 

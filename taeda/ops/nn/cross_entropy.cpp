@@ -1,6 +1,7 @@
 // The losses over classes: cross_entropy and nll_loss.
 #include "bodies/loss.h"
 #include "taeda/autograd/record.h"
+#include "taeda/autograd/zero_derivative.h"
 #include "taeda/kernels/loss.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/pointwise.h"
@@ -118,7 +119,12 @@ ClassLossResult class_loss(const char* node, const Tensor& input, const Tensor& 
     s.target = save_tensor(target, "target");
     record(node, result.loss, {input}, [s](const Tensor& g) {
       return detail::fused_or_differentiable([&] { return fused_gradient(s, g); },
-                                             [&] { return composed_gradient(s, g); });
+                                             [&] {
+                                               const Tensor grad = composed_gradient(s, g);
+                                               return s.spec.logits
+                                                          ? grad
+                                                          : autograd::with_zero_derivative(grad);
+                                             });
     });
   }
   return result;

@@ -3,6 +3,7 @@
 #include "bodies/pool.h"
 #include "taeda/autograd/record.h"
 #include "taeda/autograd/runs_once.h"
+#include "taeda/autograd/zero_derivative.h"
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/pool.h"
@@ -10,6 +11,8 @@
 #include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2 {
+
+using autograd::with_zero_derivative;
 
 namespace {
 
@@ -186,7 +189,7 @@ MaxPool run_max_pool(int ndim, const Tensor& input, IntArrayRef kernel, IntArray
     record(names(ndim).max_backward, pool.out, {input},
            [s = MaxPoolState{save_tensor(pool.window, "window"), pool.geometry,
                              DimVector(input.sizes()), order, names(ndim).max_backward}](
-               const Tensor& g) { return max_pool_backward(g, s); });
+               const Tensor& g) { return with_zero_derivative(max_pool_backward(g, s)); });
   return pool;
 }
 
@@ -226,7 +229,7 @@ Tensor avg_pool_run(const Tensor& x, const AveragePoolGeometry& geometry, IntArr
     autograd::runs_once();
     record(names(geometry.ndim).avg_backward, out, {x},
            [geometry, in = DimVector(x.sizes()), order](const Tensor& g) {
-             return avg_pool_backward(g, geometry, in, order);
+             return with_zero_derivative(avg_pool_backward(g, geometry, in, order));
            });
   }
   return out;
@@ -299,7 +302,7 @@ Tensor adaptive_avg_run(int ndim, const Tensor& x, IntArrayRef sizes) {
     autograd::runs_once();
     record(names(ndim).adaptive_avg_backward, out, {x},
            [ndim, in = DimVector(x.sizes()), order](const Tensor& g) {
-             return adaptive_avg_backward(ndim, g, in, order);
+             return with_zero_derivative(adaptive_avg_backward(ndim, g, in, order));
            });
   }
   return out;
@@ -328,7 +331,8 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(int ndim, const Tensor& input,
            [indices = save_tensor(indices, "indices"), in = DimVector(x.sizes())](const Tensor& g) {
              const int64_t channel = product(IntArrayRef(in).slice(2, in.size() - 2));
              const Tensor flat = zeros({in[0], in[1], channel}, g.options());
-             return flat.scatter_add(2, indices.unpack().flatten(2), g.flatten(2)).reshape(in);
+             return with_zero_derivative(
+                 flat.scatter_add(2, indices.unpack().flatten(2), g.flatten(2)).reshape(in));
            });
   if (unbatched) return {out.squeeze(0), indices.squeeze(0)};
   return {out, indices};

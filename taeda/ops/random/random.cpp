@@ -122,6 +122,9 @@ uint64_t largest_random(ScalarType dtype) {
     case kChar: return std::numeric_limits<int8_t>::max();
     case kShort: return std::numeric_limits<int16_t>::max();
     case kInt: return std::numeric_limits<int32_t>::max();
+    case kUInt16: return std::numeric_limits<uint16_t>::max();
+    case kUInt32: return std::numeric_limits<uint32_t>::max();
+    case kUInt64:
     case kLong: return std::numeric_limits<int64_t>::max();
     case kHalf: return uint64_t{1} << 11;
     case kBFloat16: return uint64_t{1} << 8;
@@ -158,12 +161,14 @@ Tensor& do_random_(const Tensor& self, int64_t from, int64_t to, GeneratorArg ge
   if (is_integral(self.dtype(), true)) {
     const int64_t highest =
         self.dtype() == kLong ? INT64_MAX : static_cast<int64_t>(largest_random(self.dtype()));
-    const int64_t lowest = self.dtype() == kBool || self.dtype() == kByte ? 0 : -highest - 1;
+    const int64_t lowest = self.is_signed() ? -highest - 1 : 0;
     TAEDA_CHECK(from >= lowest && from <= highest, "from is out of bounds for ",
                 dtype_name(self.dtype()));
     TAEDA_CHECK(to - 1 >= lowest && to - 1 <= highest, "to - 1 is out of bounds for ",
                 dtype_name(self.dtype()));
   }
+  if (is_wide_unsigned(self.dtype()))
+    return self.copy_(empty_like(self, TensorOptions(kLong)).random_(from, to, generator));
   return fill_random("random_", self, [&](const Tensor& t) {
     draw_integers(t, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from),
                   generator_for(self, generator));

@@ -16,7 +16,7 @@ using detail::Reduced;
 Reduced::Reduced(const Tensor& self, IntArrayRef dims, bool keep) : keepdim(keep) {
   const int64_t n = self.dim();
   if (dims.empty())
-    mask.bits = (1u << n) - 1;
+    for (int64_t d = 0; d < n; ++d) mask.add(d);
   else
     for (const int64_t d : wrap_dims(dims, n)) mask.add(d);
   if (n == 0) mask.bits = 0;  // a number has no dimension 0, though it may be called so

@@ -241,6 +241,11 @@ T3 _unique2(const Tensor& self, bool /*sorted*/, bool return_inverse, bool retur
 namespace {
 
 T3 consecutive_runs(const Tensor& self, bool return_inverse, bool return_counts, bool on_host) {
+  if (is_wide_unsigned(self.dtype())) {
+    T3 found = consecutive_runs(self.to(kLong), return_inverse, return_counts, on_host);
+    std::get<0>(found) = std::get<0>(found).to(self.dtype());
+    return found;
+  }
   NoGradGuard guard;
   const Tensor list = self.reshape({-1}).contiguous();
   T3 found;
@@ -286,8 +291,9 @@ void tally(const int64_t* numbers, const T* weights, int64_t n, T* bins) {
 
 Tensor do_bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   TAEDA_CHECK(minlength >= 0, "minlength should be >= 0");
-  TAEDA_CHECK(self.dim() == 1 && is_integral(self.dtype()),
-              "bincount only supports 1-d non-negative integral inputs.");
+  TAEDA_CHECK(self.dim() == 1, "bincount only supports 1-d non-negative integral inputs.");
+  TAEDA_CHECK_NOT_IMPLEMENTED(is_integral(self.dtype()), "\"bincount\" not implemented for '",
+                              self.dtype(), "'");
   TAEDA_CHECK(!weights.defined() || weights.sizes() == self.sizes(),
               "weights should be 1-d and have the same length as input");
   NoGradGuard guard;

@@ -82,8 +82,9 @@ Tensor do_repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim
 
 Tensor do_repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
   TAEDA_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
-  TAEDA_CHECK(repeats.dtype() == kLong || repeats.dtype() == kInt,
-              "repeats has to be Long or Int tensor");
+  TAEDA_CHECK_NOT_IMPLEMENTED(repeats.dtype() == kLong || repeats.dtype() == kInt,
+                              "\"repeat_interleave\" not implemented for '", repeats.dtype(),
+                              "': repeats has to be Long or Int tensor");
   NoGradGuard guard;
   const Tensor counts = repeats.to(kLong).contiguous();
   if (counts.numel() == 0) return empty({0}, counts.options());

@@ -3,6 +3,7 @@
 
 #include "taeda/autograd/history.h"
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create_common.h"
 #include "taeda/ops/shape/shape.h"
@@ -60,6 +61,12 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> form
     return *this;
   }
   TAEDA_CHECK(storage().resizable(), "Trying to resize storage that is not resizable");
+  if (!detail::host_recording()) {
+    storage().resize(static_cast<size_t>(needed));
+    impl().set_layout(std::move(layout));
+    return *this;
+  }
+  // What is recorded keeps addresses: this tensor alone gets other memory.
   const Tensor old = elements_of_storage(*this);
   const int64_t item = element_size();
   const Tensor grown = make_tensor({(needed + item - 1) / item}, dtype(), device());

@@ -484,10 +484,11 @@ Tensor do_view_as_real(const Tensor& self) {
 }
 
 Tensor do_view_as_complex(const Tensor& self) {
-  TAEDA_CHECK(self.dtype() == kFloat || self.dtype() == kDouble,
-              "view_as_complex is only supported "
-              "for half, float and double tensors, but got a tensor of scalar type: ",
-              to_string(self.dtype()));
+  TAEDA_CHECK_NOT_IMPLEMENTED(
+      self.dtype() == kFloat || self.dtype() == kDouble,
+      "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+      "scalar type: ",
+      to_string(self.dtype()));
   TAEDA_CHECK(self.dim() > 0, "Input tensor must have one or more dimensions");
   TAEDA_CHECK(self.size(-1) == 2, "Tensor must have a last dimension of size 2");
   TAEDA_CHECK(self.stride(-1) == 1, "Tensor must have a last dimension with stride 1");

@@ -132,8 +132,8 @@ Tensor one_dim(const Tensor& self, OptionalDim length, int64_t dim, OptionalNorm
 
 Tensor one_dim_from_real(const char* op, const Tensor& self, OptionalDim length, int64_t dim,
                          OptionalNorm norm, bool forward) {
-  TAEDA_CHECK(!self.is_complex(), op, " expects a real input tensor, but got ",
-              to_string(self.dtype()));
+  TAEDA_CHECK_TYPE(!self.is_complex(), op, " expects a real input tensor, but got ",
+                   to_string(self.dtype()));
   const int64_t d = wrapped(self, dim), n = length.value_or(self.size(d));
   check_length(n);
   return taeda::detail::fft_r2c(resized(taeda::detail::fft_input(self, false), d, n), {d},
@@ -244,8 +244,8 @@ Tensor do_ifftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef d
 
 Tensor do_rfftn(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim,
                 OptionalNorm norm) {
-  TAEDA_CHECK(!self.is_complex(), "rfftn expects a real-valued input tensor, but got ",
-              to_string(self.dtype()));
+  TAEDA_CHECK_TYPE(!self.is_complex(), "rfftn expects a real-valued input tensor, but got ",
+                   to_string(self.dtype()));
   Grid grid(self, s, dim);
   TAEDA_CHECK(!grid.dims.empty(), "rfftn must transform at least one axis");
   grid.complete(self);

@@ -165,9 +165,9 @@ namespace {
 
 void check_istft(const StftCall& call, bool half) {
   const Tensor& x = call.self;
-  TAEDA_CHECK(x.is_complex(),
-              "istft requires a complex-valued input tensor matching the output from stft with "
-              "return_complex=True.");
+  TAEDA_CHECK_TYPE(x.is_complex(),
+                   "istft requires a complex-valued input tensor matching the output from stft "
+                   "with return_complex=True.");
   TAEDA_CHECK(x.dim() == 2 || x.dim() == 3, call.str(),
               " : expected a tensor with 2 or 3 dimensions, but got ", x.dim());
   TAEDA_CHECK(x.numel() > 0, call.str(), " : input tensor cannot be empty.");

@@ -301,7 +301,7 @@ const std::vector<Row> wrong_numbers = {
             "Dimension out of range (expected to be in range of [-1, 0], but got 2)"),
     REFUSED(Error, fft::fft(numbers(), {}, {}, "sideways"),
             "Invalid normalization mode: \"sideways\""),
-    REFUSED(Error, fft::rfft(numbers().to(kComplexFloat)),
+    REFUSED(TypeError, fft::rfft(numbers().to(kComplexFloat)),
             "rfft expects a real input tensor, but got ComplexFloat"),
     REFUSED(Error, fft::ifft(rand({0})), "Invalid number of data points (0) specified"),
     REFUSED(Error, fft::irfft(numbers(), 0), "Invalid number of data points (0) specified"),

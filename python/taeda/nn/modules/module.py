@@ -270,6 +270,8 @@ class Module(StateMixin, _C.ModuleBase):
 
     def _to_device(self, kind, device):
         where = _C.device(kind) if device is None else _C.device(kind, device) if isinstance(device, int) else _C.device(device)
+        if where.type != kind:
+            raise RuntimeError(f"Invalid device, must be {kind} device")
         return self._apply(lambda t: t.to(where))
 
     def cuda(self, device=None):
