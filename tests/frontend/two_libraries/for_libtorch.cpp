@@ -11,8 +11,8 @@ struct NetImpl : torch::nn::Module {
 };
 TORCH_MODULE(Net);
 
-struct Numbers : torch::data::datasets::Dataset<Numbers, int64_t> {
-  explicit Numbers(size_t index) : bad(index) {}
+struct Eight : torch::data::datasets::Dataset<Eight, int64_t> {
+  explicit Eight(size_t index) : bad(index) {}
   int64_t get(size_t i) override {
     if (i == bad) throw std::runtime_error("badness");
     return static_cast<int64_t>(i);
@@ -36,7 +36,7 @@ Said written_for_libtorch() {
   said.rates = rates_of(optimizer, schedule);
   torch::manual_seed(7);
   auto loader =
-      torch::data::make_data_loader(Numbers(99), torch::data::DataLoaderOptions().batch_size(8));
+      torch::data::make_data_loader(Eight(99), torch::data::DataLoaderOptions().batch_size(8));
   for (int epoch = 0; epoch < 2; ++epoch)
     for (const auto& batch : *loader) said.orders.push_back(batch);
   torch::manual_seed(7);
@@ -44,7 +44,7 @@ Said written_for_libtorch() {
   said.after_clone = torch::rand({1}).item<double>();
   try {
     using torch::data::samplers::SequentialSampler;
-    for (const auto& batch : *torch::data::make_data_loader<SequentialSampler>(Numbers(1)))
+    for (const auto& batch : *torch::data::make_data_loader<SequentialSampler>(Eight(1)))
       (void)batch;
   } catch (const std::exception& e) {
     said.error = e.what();

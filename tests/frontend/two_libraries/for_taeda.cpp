@@ -11,8 +11,8 @@ struct NetImpl : nn::Module {
 };
 TAEDA_MODULE(Net);
 
-struct Numbers : data::datasets::Dataset<Numbers, int64_t> {
-  explicit Numbers(size_t index) : bad(index) {}
+struct Eight : data::datasets::Dataset<Eight, int64_t> {
+  explicit Eight(size_t index) : bad(index) {}
   int64_t get(size_t i) override {
     if (i == bad) throw std::runtime_error("badness");
     return static_cast<int64_t>(i);
@@ -35,7 +35,7 @@ Said written_for_taeda() {
   optim::StepLR schedule(optimizer, 3, 0.5);
   said.rates = rates_of(optimizer, schedule);
   manual_seed(7);
-  data::DataLoader loader(Numbers(99), {.batch_size = 8, .shuffle = true});
+  data::DataLoader loader(Eight(99), {.batch_size = 8, .shuffle = true});
   for (int epoch = 0; epoch < 2; ++epoch)
     for (const Tensor& batch : loader) {
       const auto* numbers = batch.data_ptr<int64_t>();
@@ -45,7 +45,7 @@ Said written_for_taeda() {
   nn::Linear(2, 3)->clone();
   said.after_clone = rand({1}).item<double>();
   try {
-    for (const Tensor& batch : data::DataLoader(Numbers(1))) (void)batch;
+    for (const Tensor& batch : data::DataLoader(Eight(1))) (void)batch;
   } catch (const std::exception& e) {
     said.error = e.what();
   }
