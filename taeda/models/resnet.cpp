@@ -11,11 +11,17 @@ namespace taeda::inline v0_2::models {
 namespace {
 
 nn::Conv2d conv3x3(int64_t in, int64_t out, int64_t stride = 1) {
-  return nn::Conv2d(nn::Conv2dOptions(in, out, 3).stride(stride).padding(1).bias(false));
+  return nn::Conv2d({.in_channels = in,
+                     .out_channels = out,
+                     .kernel_size = 3,
+                     .stride = stride,
+                     .padding = 1,
+                     .bias = false});
 }
 
 nn::Conv2d conv1x1(int64_t in, int64_t out, int64_t stride = 1) {
-  return nn::Conv2d(nn::Conv2dOptions(in, out, 1).stride(stride).bias(false));
+  return nn::Conv2d(
+      {.in_channels = in, .out_channels = out, .kernel_size = 1, .stride = stride, .bias = false});
 }
 
 /// What brings a block's input to the shape of its output; nothing where it has it.
@@ -34,7 +40,7 @@ Tensor join(const Tensor& y, const Tensor& x, nn::Sequential& downsample) {
 void BasicBlockImpl::reset() {
   conv1 = register_module("conv1", conv3x3(inplanes_, planes_, stride_));
   bn1 = register_module("bn1", nn::BatchNorm2d(planes_));
-  relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
+  relu = register_module("relu", nn::ReLU(true));
   conv2 = register_module("conv2", conv3x3(planes_, planes_));
   bn2 = register_module("bn2", nn::BatchNorm2d(planes_));
   downsample = make_downsample(inplanes_, planes_ * kExpansion, stride_);
@@ -54,7 +60,7 @@ void BottleneckImpl::reset() {
   bn2 = register_module("bn2", nn::BatchNorm2d(planes_));
   conv3 = register_module("conv3", conv1x1(planes_, planes_ * kExpansion));
   bn3 = register_module("bn3", nn::BatchNorm2d(planes_ * kExpansion));
-  relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
+  relu = register_module("relu", nn::ReLU(true));
   downsample = make_downsample(inplanes_, planes_ * kExpansion, stride_);
   if (downsample) register_module("downsample", downsample);
 }
@@ -88,11 +94,16 @@ nn::Sequential ResNetImpl::make_layer(int64_t& inplanes, int64_t planes, int64_t
 
 void ResNetImpl::reset() {
   int64_t inplanes = 64;
-  conv1 = register_module(
-      "conv1", nn::Conv2d(nn::Conv2dOptions(3, inplanes, 7).stride(2).padding(3).bias(false)));
+  conv1 = register_module("conv1", nn::Conv2d({.in_channels = 3,
+                                               .out_channels = inplanes,
+                                               .kernel_size = 7,
+                                               .stride = 2,
+                                               .padding = 3,
+                                               .bias = false}));
   bn1 = register_module("bn1", nn::BatchNorm2d(inplanes));
-  relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
-  maxpool = register_module("maxpool", nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
+  relu = register_module("relu", nn::ReLU(true));
+  maxpool =
+      register_module("maxpool", nn::MaxPool2d({.kernel_size = 3, .stride = 2, .padding = 1}));
   const auto& n = options.layers;
   layer1 = register_module("layer1", make_layer(inplanes, 64, n[0], 1));
   layer2 = register_module("layer2", make_layer(inplanes, 128, n[1], 2));
@@ -137,4 +148,4 @@ ResNet resnet152(int64_t num_classes) {
       ResNetOptions{.layers = {3, 8, 36, 3}, .bottleneck = true, .num_classes = num_classes});
 }
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

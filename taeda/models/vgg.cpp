@@ -45,22 +45,22 @@ void VGGImpl::reset() {
   int64_t channels = 3;
   for (int64_t out : options.layers) {
     if (out == 0) {
-      layers->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(2).stride(2)));
+      layers->push_back(nn::MaxPool2d({.kernel_size = 2, .stride = 2}));
       continue;
     }
-    layers->push_back(nn::Conv2d(nn::Conv2dOptions(channels, out, 3).padding(1)));
+    layers->push_back(
+        nn::Conv2d({.in_channels = channels, .out_channels = out, .kernel_size = 3, .padding = 1}));
     if (options.batch_norm) layers->push_back(nn::BatchNorm2d(out));
-    layers->push_back(nn::ReLU(nn::ReLUOptions(true)));
+    layers->push_back(nn::ReLU(true));
     channels = out;
   }
   features = register_module("features", layers);
   avgpool = register_module("avgpool", nn::AdaptiveAvgPool2d(kSide));
   classifier = register_module(
       "classifier",
-      nn::Sequential{nn::Linear(channels * kSide * kSide, kHidden), nn::ReLU(nn::ReLUOptions(true)),
-                     nn::Dropout(options.dropout), nn::Linear(kHidden, kHidden),
-                     nn::ReLU(nn::ReLUOptions(true)), nn::Dropout(options.dropout),
-                     nn::Linear(kHidden, options.num_classes)});
+      nn::Sequential{nn::Linear(channels * kSide * kSide, kHidden), nn::ReLU(true),
+                     nn::Dropout(options.dropout), nn::Linear(kHidden, kHidden), nn::ReLU(true),
+                     nn::Dropout(options.dropout), nn::Linear(kHidden, options.num_classes)});
 }
 
 void VGGImpl::initialize() {
@@ -87,4 +87,4 @@ VGG vgg16_bn(int64_t num_classes) { return make(2, 3, true, num_classes); }
 VGG vgg19(int64_t num_classes) { return make(2, 4, false, num_classes); }
 VGG vgg19_bn(int64_t num_classes) { return make(2, 4, true, num_classes); }
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

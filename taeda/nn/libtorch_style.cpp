@@ -1,6 +1,5 @@
 #include "taeda/nn/libtorch_style.h"
 
-#include <atomic>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -12,40 +11,26 @@
 #include "taeda/nn/containers/functional.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
-#include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/adaptive.h"
-#include "taeda/nn/modules/conv.h"
 #include "taeda/nn/modules/ctc.h"
 #include "taeda/nn/modules/distance.h"
-#include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/embedding.h"
-#include "taeda/nn/modules/fractional_pooling.h"
-#include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/loss.h"
-#include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/modules/padding.h"
-#include "taeda/nn/modules/pooling.h"
 #include "taeda/nn/modules/rnn.h"
 #include "taeda/nn/modules/transformer.h"
 #include "taeda/nn/modules/vision.h"
+#include "taeda/nn/settings.h"
 
 namespace taeda::inline v0_2::nn::detail {
 
 namespace {
-
-std::atomic<bool> libtorch_style{false};
 
 /// Numbers, flags, lists and enumerators as libtorch's C++ writes them.
 void put(std::ostream& out, bool v) { out << (v ? "true" : "false"); }
 void put(std::ostream& out, int64_t v) { out << v; }
 void put(std::ostream& out, double v) { out << v; }
 void put(std::ostream& out, const char* v) { out << v; }
-void put(std::ostream& out, const std::optional<double>& v) {
-  v ? void(out << *v) : void(out << "None");
-}
-void put(std::ostream& out, const std::optional<int64_t>& v) {
-  v ? void(out << *v) : void(out << "None");
-}
 void put(std::ostream& out, const Tensor& t) {
   t.defined() ? void(out << t) : void(out << "[ Tensor (undefined) ]");
 }
@@ -68,16 +53,6 @@ void put(std::ostream& out, const ExpandingArray<D>& v) {
     out << v[0];
   else
     put_list(out, *v);
-}
-template <size_t D>
-void put(std::ostream& out, const ExpandingArrayWithOptionalElem<D>& v) {
-  if constexpr (D == 1)
-    put(out, v[0]);
-  else
-    put_list(out, *v);
-}
-void put(std::ostream& out, PaddingMode mode) {
-  out << (mode == kReflect ? "kReflect" : mode == kReplicate ? "kReplicate" : "kCircular");
 }
 void put(std::ostream& out, Reduction r) {
   out << (r == kMean ? "kMean" : r == kSum ? "kSum" : "kNone");
@@ -131,150 +106,9 @@ using Out = std::ostream;
 // What each class prints
 // ---------------------------------------------------------------------------
 
-void describe(Out& out, const LinearImpl& m) {
-  const auto& o = m.options;
-  Line(out, "Linear")("in_features", o.in_features())("out_features", o.out_features())("bias",
-                                                                                        o.bias());
-}
-void describe(Out& out, const BilinearImpl& m) {
-  const auto& o = m.options;
-  Line(out, "Bilinear")("in1_features", o.in1_features())("in2_features", o.in2_features())(
-      "out_features", o.out_features())("bias", o.bias());
-}
-void describe(Out& out, const FlattenImpl& m) {
-  Line(out, "Flatten")("start_dim", m.options.start_dim())("end_dim", m.options.end_dim());
-}
-void describe(Out& out, const UnflattenImpl& m) {
-  out << "torch::nn::Unflatten(dim=" << m.options.dim() << ", unflattened_size={";
-  const char* separator = "";
-  for (const int64_t size : m.options.sizes()) out << std::exchange(separator, ", ") << size;
-  out << "})";
-}
-
-template <class M>
-void describe_conv(Out& out, const char* name, const M& m) {
-  const auto& o = m.options;
-  Line line(out, name);
-  line.plain(o.in_channels()).plain(o.out_channels());
-  line("kernel_size", o.kernel_size())("stride", o.stride());
-  if (o.padding().automatic())
-    line("padding", *o.padding().automatic() == kSame ? "'same'" : "'valid'");
-  else if (!o.padding().amount().all(0))
-    line("padding", o.padding().amount());
-  if (!o.dilation().all(1)) line("dilation", o.dilation());
-  line.unless(1, "groups", o.groups()).unless(true, "bias", o.bias());
-  line.unless(kZeros, "padding_mode", o.padding_mode());
-}
-void describe(Out& out, const Conv1dImpl& m) { describe_conv(out, "Conv1d", m); }
-void describe(Out& out, const Conv2dImpl& m) { describe_conv(out, "Conv2d", m); }
-void describe(Out& out, const Conv3dImpl& m) { describe_conv(out, "Conv3d", m); }
-
-template <class M>
-void describe_transposed(Out& out, const char* name, const M& m) {
-  const auto& o = m.options;
-  Line line(out, name);
-  line.plain(o.in_channels()).plain(o.out_channels());
-  line("kernel_size", o.kernel_size())("stride", o.stride());
-  if (!o.padding().all(0)) line("padding", o.padding());
-  if (!o.dilation().all(1)) line("dilation", o.dilation());
-  if (!o.output_padding().all(0)) line("output_padding", o.output_padding());
-  line.unless(1, "groups", o.groups()).unless(true, "bias", o.bias());
-}
-void describe(Out& out, const ConvTranspose1dImpl& m) {
-  describe_transposed(out, "ConvTranspose1d", m);
-}
-void describe(Out& out, const ConvTranspose2dImpl& m) {
-  describe_transposed(out, "ConvTranspose2d", m);
-}
-void describe(Out& out, const ConvTranspose3dImpl& m) {
-  describe_transposed(out, "ConvTranspose3d", m);
-}
-
 /// Classes of one family differ in their names alone.
 #define TAEDA_DESCRIBE(Name) \
   void describe(Out& out, const Name##Impl& m) { describe_options(Line(out, #Name), m.options); }
-
-template <size_t D>
-void describe_options(Line&& line, const MaxPoolOptions<D>& o) {
-  line("kernel_size", o.kernel_size())("stride", o.stride())("padding", o.padding())(
-      "dilation", o.dilation())("ceil_mode", o.ceil_mode());
-}
-template <size_t D>
-void describe_options(Line&& line, const AvgPoolOptions<D>& o) {
-  line("kernel_size", o.kernel_size())("stride", o.stride())("padding", o.padding());
-}
-template <size_t D>
-void describe_options(Line&& line, const MaxUnpoolOptions<D>& o) {
-  line("kernel_size", o.kernel_size())("stride", o.stride())("padding", o.padding());
-}
-template <size_t D>
-void describe_options(Line&& line, const AdaptivePoolOptions<D>& o) {
-  line("output_size", o.output_size());
-}
-template <size_t D>
-void describe_options(Line&& line, const LPPoolOptions<D>& o) {
-  line("norm_type", o.norm_type())("kernel_size", o.kernel_size())("stride", o.stride())(
-      "ceil_mode", o.ceil_mode());
-}
-template <size_t D>
-void describe_options(Line&&, const FractionalMaxPoolOptions<D>&) {}
-TAEDA_DESCRIBE(MaxPool1d)
-TAEDA_DESCRIBE(MaxPool2d)
-TAEDA_DESCRIBE(MaxPool3d)
-TAEDA_DESCRIBE(AvgPool1d)
-TAEDA_DESCRIBE(AvgPool2d)
-TAEDA_DESCRIBE(AvgPool3d)
-TAEDA_DESCRIBE(MaxUnpool1d)
-TAEDA_DESCRIBE(MaxUnpool2d)
-TAEDA_DESCRIBE(MaxUnpool3d)
-TAEDA_DESCRIBE(AdaptiveAvgPool1d)
-TAEDA_DESCRIBE(AdaptiveAvgPool2d)
-TAEDA_DESCRIBE(AdaptiveAvgPool3d)
-TAEDA_DESCRIBE(AdaptiveMaxPool1d)
-TAEDA_DESCRIBE(AdaptiveMaxPool2d)
-TAEDA_DESCRIBE(AdaptiveMaxPool3d)
-TAEDA_DESCRIBE(LPPool1d)
-TAEDA_DESCRIBE(LPPool2d)
-TAEDA_DESCRIBE(FractionalMaxPool2d)
-TAEDA_DESCRIBE(FractionalMaxPool3d)
-
-template <class Options>
-requires(requires(const Options& o) { o.num_features(); }) void describe_options(Line&& line,
-                                                                                 const Options& o) {
-  line.plain(o.num_features());
-  line("eps", o.eps())("momentum", o.momentum())("affine", o.affine())("track_running_stats",
-                                                                       o.track_running_stats());
-}
-void describe_options(Line&& line, const LayerNormOptions& o) {
-  line.plain(o.normalized_shape())("eps", o.eps())("elementwise_affine", o.elementwise_affine());
-}
-void describe_options(Line&& line, const GroupNormOptions& o) {
-  line.plain(o.num_groups()).plain(o.num_channels())("eps", o.eps())("affine", o.affine());
-}
-template <class Options>
-requires(requires(const Options& o) { o.k(); }) void describe_options(Line&& line,
-                                                                      const Options& o) {
-  line.plain(o.size())("alpha", o.alpha())("beta", o.beta())("k", o.k());
-}
-TAEDA_DESCRIBE(BatchNorm1d)
-TAEDA_DESCRIBE(BatchNorm2d)
-TAEDA_DESCRIBE(BatchNorm3d)
-TAEDA_DESCRIBE(InstanceNorm1d)
-TAEDA_DESCRIBE(InstanceNorm2d)
-TAEDA_DESCRIBE(InstanceNorm3d)
-TAEDA_DESCRIBE(LayerNorm)
-TAEDA_DESCRIBE(GroupNorm)
-TAEDA_DESCRIBE(LocalResponseNorm)
-TAEDA_DESCRIBE(CrossMapLRN2d)
-
-void describe_options(Line&& line, const DropoutOptions& o) {
-  line("p", o.p())("inplace", o.inplace());
-}
-TAEDA_DESCRIBE(Dropout)
-TAEDA_DESCRIBE(Dropout2d)
-TAEDA_DESCRIBE(Dropout3d)
-TAEDA_DESCRIBE(AlphaDropout)
-TAEDA_DESCRIBE(FeatureAlphaDropout)
 
 template <class Options>
 void describe_rows(Line& line, const Options& o) {
@@ -298,51 +132,6 @@ void describe_options(Line&& line, const EmbeddingBagOptions& o) {
 }
 TAEDA_DESCRIBE(Embedding)
 TAEDA_DESCRIBE(EmbeddingBag)
-
-void describe_options(Line&& line, const ReLUOptions& o) {  // also of ReLU6 and SELU
-  line.unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const ELUOptions& o) {  // also of CELU
-  line("alpha", o.alpha()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const ShrinkOptions& o) { line.plain(o.lambda()); }
-void describe_options(Line&& line, const HardtanhOptions& o) {
-  line("min_val", o.min_val())("max_val", o.max_val()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const LeakyReLUOptions& o) {
-  line("negative_slope", o.negative_slope()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const RReLUOptions& o) {
-  line("lower", o.lower())("upper", o.upper()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const ThresholdOptions& o) {
-  line("threshold", o.threshold())("value", o.value()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const SoftmaxOptions& o) { line("dim", o.dim()); }
-void describe_options(Line&& line, const GLUOptions& o) { line("dim", o.dim()); }
-void describe_options(Line&& line, const PReLUOptions& o) {
-  line("num_parameters", o.num_parameters());
-}
-void describe_options(Line&& line, const SoftplusOptions& o) {
-  line("beta", o.beta())("threshold", o.threshold());
-}
-TAEDA_DESCRIBE(ReLU)
-TAEDA_DESCRIBE(ReLU6)
-TAEDA_DESCRIBE(SELU)
-TAEDA_DESCRIBE(ELU)
-TAEDA_DESCRIBE(CELU)
-TAEDA_DESCRIBE(Hardshrink)
-TAEDA_DESCRIBE(Softshrink)
-TAEDA_DESCRIBE(Hardtanh)
-TAEDA_DESCRIBE(LeakyReLU)
-TAEDA_DESCRIBE(RReLU)
-TAEDA_DESCRIBE(Threshold)
-TAEDA_DESCRIBE(Softmax)
-TAEDA_DESCRIBE(Softmin)
-TAEDA_DESCRIBE(LogSoftmax)
-TAEDA_DESCRIBE(GLU)
-TAEDA_DESCRIBE(PReLU)
-TAEDA_DESCRIBE(Softplus)
 
 void describe_options(Line&& line, const HingeEmbeddingLossOptions& o) {
   line("margin", o.margin());
@@ -482,33 +271,20 @@ std::string handle_name(const Module& module) {
 
 bool describe_any(Out& out, const Module& module) {
   return describe_one_of<
-      MaxPool1dImpl, MaxPool2dImpl, MaxPool3dImpl, AvgPool1dImpl, AvgPool2dImpl, AvgPool3dImpl,
-      MaxUnpool1dImpl, MaxUnpool2dImpl, MaxUnpool3dImpl, AdaptiveAvgPool1dImpl,
-      AdaptiveAvgPool2dImpl, AdaptiveAvgPool3dImpl, AdaptiveMaxPool1dImpl, AdaptiveMaxPool2dImpl,
-      AdaptiveMaxPool3dImpl, LPPool1dImpl, LPPool2dImpl, FractionalMaxPool2dImpl,
-      FractionalMaxPool3dImpl, BatchNorm1dImpl, BatchNorm2dImpl, BatchNorm3dImpl,
-      InstanceNorm1dImpl, InstanceNorm2dImpl, InstanceNorm3dImpl, LayerNormImpl, GroupNormImpl,
-      LocalResponseNormImpl, CrossMapLRN2dImpl, DropoutImpl, Dropout2dImpl, Dropout3dImpl,
-      AlphaDropoutImpl, FeatureAlphaDropoutImpl, EmbeddingImpl, EmbeddingBagImpl, ReLUImpl,
-      ReLU6Impl, SELUImpl, ELUImpl, CELUImpl, HardshrinkImpl, SoftshrinkImpl, HardtanhImpl,
-      LeakyReLUImpl, RReLUImpl, ThresholdImpl, SoftmaxImpl, SoftminImpl, LogSoftmaxImpl, GLUImpl,
-      PReLUImpl, SoftplusImpl, HingeEmbeddingLossImpl, MultiMarginLossImpl, TripletMarginLossImpl,
-      TripletMarginWithDistanceLossImpl, CosineSimilarityImpl, PairwiseDistanceImpl, FoldImpl,
-      UnfoldImpl, PixelShuffleImpl, PixelUnshuffleImpl, UpsampleImpl, ReflectionPad1dImpl,
-      ReflectionPad2dImpl, ReflectionPad3dImpl, ReplicationPad1dImpl, ReplicationPad2dImpl,
-      ReplicationPad3dImpl, ZeroPad2dImpl, ConstantPad1dImpl, ConstantPad2dImpl, ConstantPad3dImpl,
-      RNNImpl, LSTMImpl, GRUImpl, RNNCellImpl, LSTMCellImpl, GRUCellImpl, LinearImpl, BilinearImpl,
-      FlattenImpl, UnflattenImpl, Conv1dImpl, Conv2dImpl, Conv3dImpl, ConvTranspose1dImpl,
-      ConvTranspose2dImpl, ConvTranspose3dImpl, CosineEmbeddingLossImpl, ParameterListImpl,
+      EmbeddingImpl, EmbeddingBagImpl, HingeEmbeddingLossImpl, MultiMarginLossImpl,
+      TripletMarginLossImpl, TripletMarginWithDistanceLossImpl, CosineSimilarityImpl,
+      PairwiseDistanceImpl, FoldImpl, UnfoldImpl, PixelShuffleImpl, PixelUnshuffleImpl,
+      UpsampleImpl, ReflectionPad1dImpl, ReflectionPad2dImpl, ReflectionPad3dImpl,
+      ReplicationPad1dImpl, ReplicationPad2dImpl, ReplicationPad3dImpl, ZeroPad2dImpl,
+      ConstantPad1dImpl, ConstantPad2dImpl, ConstantPad3dImpl, RNNImpl, LSTMImpl, GRUImpl,
+      RNNCellImpl, LSTMCellImpl, GRUCellImpl, CosineEmbeddingLossImpl, ParameterListImpl,
       ParameterDictImpl>(out, module);
 }
 
 /// Of classes without options to print.
 std::string bare_name(const Module& module) {
   std::string name =
-      handle_name<IdentityImpl, LogSigmoidImpl, Softmax2dImpl, GELUImpl, SiLUImpl, MishImpl,
-                  SigmoidImpl, SoftsignImpl, TanhImpl, TanhshrinkImpl, HardswishImpl,
-                  HardsigmoidImpl, L1LossImpl, MSELossImpl, BCELossImpl, KLDivLossImpl,
+      handle_name<IdentityImpl, L1LossImpl, MSELossImpl, BCELossImpl, KLDivLossImpl,
                   MultiLabelMarginLossImpl, SoftMarginLossImpl, MultiLabelSoftMarginLossImpl,
                   CTCLossImpl, PoissonNLLLossImpl, MarginRankingLossImpl, NLLLossImpl,
                   CrossEntropyLossImpl, BCEWithLogitsLossImpl, FunctionalImpl>(module);
@@ -533,9 +309,6 @@ void print_tree(Out& out, const Module& module, const std::string& indent) {
 
 }  // namespace
 
-void use_libtorch_style(bool on) noexcept { libtorch_style = on; }
-bool uses_libtorch_style() noexcept { return libtorch_style.load(std::memory_order_relaxed); }
-
 std::string libtorch_class_name(const Module& module) {
   std::string name = taeda::detail::type_name(typeid(module).name());
   constexpr std::string_view ours = "taeda::", theirs = "torch::";
@@ -545,6 +318,12 @@ std::string libtorch_class_name(const Module& module) {
 }
 
 void print_libtorch_line(Out& out, const Module& module) {
+  Settings shown(Dialect::Libtorch);
+  module.settings(shown);
+  if (!shown.layer().empty()) {
+    out << "torch::nn::" << shown.layer() << '(' << shown.text() << ')';
+    return;
+  }
   if (describe_any(out, module)) return;
   const std::string bare = bare_name(module);
   out << (bare.empty() ? module.name() : bare);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "taeda/base/ordered_dict.h"
+#include "taeda/nn/dialect.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::io {
@@ -30,6 +31,7 @@ class ModuleHolder;
 template <class Derived>
 class Cloneable;
 class CloneableBase;
+class Settings;
 struct ModuleHooks;
 namespace parallel {
 class Replicas;
@@ -82,8 +84,12 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& operator=(const Module&);
   virtual ~Module();
 
-  /// The given name, or the class's without namespace and without "Impl".
+  /// The given name, or the class's: without namespace and without "Impl" in Python's dialect.
   std::string name() const;
+  /// Python's, unless a holder of libtorch's (include/compat) made the module or one below it.
+  Dialect dialect() const noexcept { return dialect_; }
+  /// For this module and all below it.
+  void set_dialect(Dialect dialect);
   /// The name under which the last parent registered this module; empty for a root.
   const std::string& key() const { return key_; }
 
@@ -213,13 +219,15 @@ class Module : public std::enable_shared_from_this<Module> {
       return dynamic_cast<const M*>(this);
   }
 
-  /// The tree as Python prints it.
+  /// The tree as Python prints it, or libtorch if that is the module's dialect.
   std::string repr() const;
   /// This module's own line: the name and, for a module without children, its settings in
   /// parentheses.
   virtual void pretty_print(std::ostream& out) const;
   /// The settings: "1, 6, kernel_size=(5, 5), stride=(1, 1)".
-  virtual std::string extra_repr() const { return ""; }
+  virtual std::string extra_repr() const;
+  /// Lists the settings that a layer shows, for both dialects (nn/settings.h).
+  virtual void settings(Settings&) const {}
 
   /// Hooks run when a module is called through its holder, a Sequential or `nn::call`. See hooks.h.
   /// Null as long as there never was one.
@@ -232,6 +240,7 @@ class Module : public std::enable_shared_from_this<Module> {
   OrderedDict<std::string, std::shared_ptr<Module>> children_{"Submodule"};
 
   void add_child(std::string name, std::shared_ptr<Module> module);
+  void copy_mode_to(Module& copy) const;  ///< whether it trains, and its dialect
   void replace_child(const std::string& name, std::shared_ptr<Module> module);
 
  private:
@@ -270,6 +279,7 @@ class Module : public std::enable_shared_from_this<Module> {
   std::optional<std::string> name_;
   std::string key_;
   bool training_ = true;
+  Dialect dialect_ = Dialect::Python;
   std::unordered_set<std::string> transient_buffers_;
   SharedHooks hooks_;
 };

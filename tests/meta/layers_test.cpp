@@ -57,26 +57,30 @@ std::vector<Case> modules() {
       {"Conv1d", {2, 3, 9}, layer(+[] { return nn::Conv1d(3, 4, 3); })},
       {"Conv2d", {2, 3, 8, 8}, layer(+[] { return nn::Conv2d(3, 4, 3); })},
       {"Conv2dCircular", {2, 3, 8, 8}, layer(+[] {
-         return nn::Conv2d(nn::Conv2dOptions(3, 4, 3).padding(1).padding_mode(kCircular));
+         return nn::Conv2d({.in_channels = 3,
+                            .out_channels = 4,
+                            .kernel_size = 3,
+                            .padding = 1,
+                            .padding_mode = kCircular});
        })},
       {"Conv3d", {2, 2, 4, 4, 4}, layer(+[] { return nn::Conv3d(2, 3, 2); })},
       {"ConvTranspose2d", {2, 3, 5, 5}, layer(+[] { return nn::ConvTranspose2d(3, 4, 3); })},
       {"BatchNorm1d", {6, 4}, layer(+[] { return nn::BatchNorm1d(4); })},
       {"BatchNorm2dWithoutMomentum", {2, 3, 5, 5}, layer(+[] {
-         return nn::BatchNorm2d(nn::BatchNorm2dOptions(3).momentum(std::nullopt));
+         return nn::BatchNorm2d({.num_features = 3, .momentum = std::nullopt});
        })},
       {"InstanceNorm2d", {2, 3, 5, 5}, layer(+[] { return nn::InstanceNorm2d(3); })},
-      {"LayerNorm", {4, 6}, layer(+[] { return nn::LayerNorm(nn::LayerNormOptions({6})); })},
+      {"LayerNorm", {4, 6}, layer(+[] { return nn::LayerNorm({.normalized_shape = {6}}); })},
       {"GroupNorm", {2, 4, 5}, layer(+[] { return nn::GroupNorm(2, 4); })},
       {"MaxPool2d", {2, 3, 6, 6}, layer(+[] { return nn::MaxPool2d(2); })},
       {"AvgPool2d", {2, 3, 6, 6}, layer(+[] { return nn::AvgPool2d(2); })},
-      {"LPPool2d", {2, 3, 6, 6}, layer(+[] { return nn::LPPool2d(nn::LPPool2dOptions(2, 3)); })},
+      {"LPPool2d", {2, 3, 6, 6}, layer(+[] { return nn::LPPool2d(2, 3); })},
       {"AdaptiveMaxPool2d", {2, 3, 7, 7}, layer(+[] { return nn::AdaptiveMaxPool2d(3); })},
       {"MaxUnpool2d",
        {2, 3, 6, 6},
        [](const Tensor& x, Device) {
-         const auto [y, at] = F::max_pool2d_with_indices(x, F::MaxPool2dFuncOptions(2));
-         return F::max_unpool2d(y, at, F::MaxUnpool2dFuncOptions(2));
+         const auto [y, at] = F::max_pool2d_with_indices(x, {.kernel_size = 2});
+         return F::max_unpool2d(y, at, {.kernel_size = 2});
        }},
       {"PReLU", {7, 9}, layer(+[] { return nn::PReLU(); })},
       {"RReLU", {7, 9}, layer(+[] { return nn::RReLU(); })},

@@ -18,54 +18,67 @@ using namespace testing_helpers;
 namespace F = functional;
 
 TEST(LayerPrinting, LinearAndShapes) {
-  expect_print("linear", Linear(LinearOptions(3, 4).bias(false)));
+  expect_print("linear", Linear({.in_features = 3, .out_features = 4, .bias = false}));
   expect_print("bilinear", Bilinear(2, 3, 4));
   expect_print("flatten", Flatten());
   expect_print("unflatten", Unflatten(1, std::vector<int64_t>{2, 3}));
   expect_print("identity", Identity());
   expect_print("embedding", Embedding(EmbeddingOptions(10, 3).padding_idx(-1)));
   expect_print("dropout", Dropout());
-  expect_print("dropout2d", Dropout2d(DropoutOptions(0.1).inplace(true)));
+  expect_print("dropout2d", Dropout2d({.p = 0.1, .inplace = true}));
   expect_print("alpha_dropout", AlphaDropout(0.2));
 }
 
 TEST(LayerPrinting, Convolutions) {
-  expect_print(
-      "conv1d",
-      Conv1d(Conv1dOptions(4, 8, 3).stride(2).padding(1).dilation(2).groups(4).bias(false)));
-  expect_print(
-      "conv2d",
-      Conv2d(Conv2dOptions(3, 16, {3, 5}).stride({1, 2}).padding({1, 0}).padding_mode(kReflect)));
-  expect_print("conv2d_same", Conv2d(Conv2dOptions(3, 16, 3).padding(kSame)));
+  expect_print("conv1d", Conv1d({.in_channels = 4,
+                                 .out_channels = 8,
+                                 .kernel_size = 3,
+                                 .stride = 2,
+                                 .padding = 1,
+                                 .dilation = 2,
+                                 .groups = 4,
+                                 .bias = false}));
+  expect_print("conv2d", Conv2d({.in_channels = 3,
+                                 .out_channels = 16,
+                                 .kernel_size = {3, 5},
+                                 .stride = {1, 2},
+                                 .padding = {1, 0},
+                                 .padding_mode = kReflect}));
+  expect_print("conv2d_same",
+               Conv2d({.in_channels = 3, .out_channels = 16, .kernel_size = 3, .padding = kSame}));
   expect_print("conv3d", Conv3d(1, 2, 3));
-  expect_print(
-      "conv_transpose2d",
-      ConvTranspose2d(ConvTranspose2dOptions(4, 2, 3).stride(2).padding(1).output_padding(1)));
+  expect_print("conv_transpose2d", ConvTranspose2d({.in_channels = 4,
+                                                    .out_channels = 2,
+                                                    .kernel_size = 3,
+                                                    .stride = 2,
+                                                    .padding = 1,
+                                                    .output_padding = 1}));
 }
 
 TEST(LayerPrinting, Pooling) {
   expect_print("max_pool1d", MaxPool1d(3));
   expect_print("max_pool2d", MaxPool2d(2));
-  expect_print("max_pool2d_pairs",
-               MaxPool2d(MaxPool2dOptions({3, 2}).stride({2, 1}).padding({0, 1}).ceil_mode(true)));
+  expect_print(
+      "max_pool2d_pairs",
+      MaxPool2d({.kernel_size = {3, 2}, .stride = {2, 1}, .padding = {0, 1}, .ceil_mode = true}));
   expect_print("avg_pool1d", AvgPool1d(2));
-  expect_print("avg_pool2d", AvgPool2d(AvgPool2dOptions(3).stride(2).padding(1)));
+  expect_print("avg_pool2d", AvgPool2d({.kernel_size = 3, .stride = 2, .padding = 1}));
   expect_print("adaptive_avg_pool1d", AdaptiveAvgPool1d(5));
-  expect_print("adaptive_avg_pool2d", AdaptiveAvgPool2d(AdaptiveAvgPool2dOptions({5, 7})));
+  expect_print("adaptive_avg_pool2d", AdaptiveAvgPool2d({.output_size = {5, 7}}));
   expect_print("adaptive_max_pool2d", AdaptiveMaxPool2d(1));
 }
 
 TEST(LayerPrinting, Activations) {
   expect_print("relu", ReLU());
-  expect_print("relu_inplace", ReLU(ReLUOptions(true)));
+  expect_print("relu_inplace", ReLU(true));
   expect_print("relu6", ReLU6());
-  expect_print("leaky_relu", LeakyReLU(LeakyReLUOptions().negative_slope(0.2)));
+  expect_print("leaky_relu", LeakyReLU({.negative_slope = 0.2}));
   expect_print("elu", ELU());
   expect_print("selu", SELU());
-  expect_print("celu", CELU(CELUOptions().alpha(0.5)));
+  expect_print("celu", CELU({.alpha = 0.5}));
   expect_print("gelu", GELU());
-  expect_print("gelu_tanh", GELU(GELUOptions("tanh")));
-  expect_print("hardtanh", Hardtanh(HardtanhOptions().min_val(-2).max_val(2)));
+  expect_print("gelu_tanh", GELU("tanh"));
+  expect_print("hardtanh", Hardtanh({.min_val = -2, .max_val = 2}));
   expect_print("sigmoid", Sigmoid());
   expect_print("tanh", Tanh());
   expect_print("softplus", Softplus());
@@ -115,16 +128,19 @@ TEST(Options, ListsHaveTheRightLength) {
 }
 
 TEST(Conv, RejectsBadOptions) {
-  EXPECT_THAT([] { Conv2d(Conv2dOptions(3, 4, 3).groups(2)); },
+  EXPECT_THAT([] { Conv2d({.in_channels = 3, .out_channels = 4, .kernel_size = 3, .groups = 2}); },
               ThrowsMessage<ValueError>("in_channels must be divisible by groups"));
-  EXPECT_THAT([] { Conv2d(Conv2dOptions(4, 3, 3).groups(2)); },
+  EXPECT_THAT([] { Conv2d({.in_channels = 4, .out_channels = 3, .kernel_size = 3, .groups = 2}); },
               ThrowsMessage<ValueError>("out_channels must be divisible by groups"));
-  EXPECT_THAT([] { Conv2d(Conv2dOptions(4, 4, 3).groups(0)); },
+  EXPECT_THAT([] { Conv2d({.in_channels = 4, .out_channels = 4, .kernel_size = 3, .groups = 0}); },
               ThrowsMessage<ValueError>("groups must be a positive integer"));
   EXPECT_THAT(
-      [] { Conv2d(Conv2dOptions(4, 4, 3).padding(kSame).stride(2)); },
+      [] {
+        Conv2d(
+            {.in_channels = 4, .out_channels = 4, .kernel_size = 3, .stride = 2, .padding = kSame});
+      },
       ThrowsMessage<ValueError>("padding='same' is not supported for strided convolutions"));
-  ConvTranspose2d up(ConvTranspose2dOptions(1, 1, 3).stride(2));
+  ConvTranspose2d up({.in_channels = 1, .out_channels = 1, .kernel_size = 3, .stride = 2});
   EXPECT_EQ(up(ones({1, 1, 4, 4}), std::vector<int64_t>{10, 9}).size(2), 10);
   EXPECT_THAT(
       [&] {
@@ -139,7 +155,12 @@ TEST(Conv, RejectsBadOptions) {
 }
 
 TEST(Conv, PaddingModesFillTheBorders) {
-  Conv1d conv(Conv1dOptions(1, 1, 3).padding(1).bias(false).padding_mode(kCircular));
+  Conv1d conv({.in_channels = 1,
+               .out_channels = 1,
+               .kernel_size = 3,
+               .padding = 1,
+               .bias = false,
+               .padding_mode = kCircular});
   {
     NoGradGuard no_grad;
     init::dirac_(conv->weight);
@@ -292,10 +313,10 @@ TEST(Losses, WeightsMoveWithTheModule) {
 
 TEST(Activations, InplaceChangesTheInput) {
   const Tensor x = arange(-2, 2, kFloat);
-  EXPECT_TRUE(ReLU(ReLUOptions(true))(x).is_same(x));
+  EXPECT_TRUE(ReLU(true)(x).is_same(x));
   EXPECT_THAT(to_doubles(x), ElementsAre(0, 0, 0, 1));
   EXPECT_THAT(to_doubles(PReLU()(arange(-2, 2, kFloat))), ElementsAre(-0.5, -0.25, 0, 1));
-  EXPECT_THAT(to_doubles(F::softmax(zeros({4}), F::SoftmaxFuncOptions(0))), testing::Each(0.25));
+  EXPECT_THAT(to_doubles(F::softmax(zeros({4}), {.dim = 0})), testing::Each(0.25));
 }
 
 TEST(Attention, LooksWhereTheMaskAllows) {

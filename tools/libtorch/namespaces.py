@@ -17,13 +17,18 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]((?:taeda|taeda_compat|torch)/[^>"]
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|^\s*#(?:[^\n\\]|\\\n|\\.)*', re.S | re.M)
 TEXT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 # Macros that declare something: the names that they make of their argument.
-DECLARING = {"TAEDA_MODULE": "{}", "TAEDA_MODULE_IMPL": "{}", "TAEDA_COMPAT_ENUM": "{}", "TAEDA_COMPAT_FORWARD": "{}",
+DECLARING = {"TAEDA_MODULE": "{}", "TAEDA_MODULE_IMPL": "{}", "TAEDA_BUILDER": "{}", "TAEDA_COMPAT_ENUM": "{}", "TAEDA_COMPAT_FORWARD": "{}",
              "TAEDA_COMPAT_METHOD": "{}", "TAEDA_COMPAT_SPECIAL": "special_{0} special_{0}_out", "TAEDA_COMPAT_LINALG": "linalg_{}",
              "TAEDA_COMPAT_FFT": "fft_{}", "TAEDA_COMPAT_OUT": "{}_out"}
 # Inner workings, and what belongs to Taeda alone.
 PRIVATE = re.compile(r"(\w*detail|testing|policy|equivalence|philox|math|rnn_cell|gpu|tracing|json)$")
 # libtorch's function and its number type have one name: taeda_compat/namespaces.h says which is where.
 BY_HAND = {"complex"}
+# The holders of modules, which torch::nn has as classes of its own (taeda_compat/modules.h): a key among the namespaces.
+HOLDERS = "taeda_holders"
+BUILDER = "TAEDA_BUILDER("
+# Classes of options (builders.py), which a directive brings.
+OPTIONS = {"nn": "nn_options", "nn::functional": "functional_options"}
 # Public namespaces of headers that <torch/torch.h> does not include.
 APART = ("distributed", "distributions", "models", "multiprocessing")
 # Namespaces that at and c10 have, too.
@@ -138,6 +143,9 @@ def scan(text, names):
         c = text[at]
         if c == "(":
             at = skip(text, at, "(", ")")
+            if BUILDER in text[start:at]:  # a macro that ends itself
+                add(names, spaces, text[start:at])
+                start = at
             continue
         if c == ";":
             add(names, spaces, text[start:at])
@@ -171,12 +179,17 @@ def scan(text, names):
         start = at
 
 
+HOLDER = re.compile(r"(?:TAEDA_MODULE\(|class\s+)(\w+)(?:\)|\s*:\s*public\s+ModuleHolder<\w+>)\s*$")
+
+
 def add(names, spaces, head):
     path = [part for group in spaces for part in group]
     if not path or path[0] not in ("taeda", "taeda_compat") or any(PRIVATE.match(p) for p in path[1:]):
         return
     found = [n for n in declared(head) if not n.endswith("_detail") and n not in ("detail",)]
     names.setdefault("::".join(path), set()).update(found)
+    if path == ["taeda", "nn"] and (match := HOLDER.match(head.strip())):
+        names.setdefault(HOLDERS, set()).add(match[1])
 
 
 def read(root, generated):
@@ -203,8 +216,17 @@ def using(found):
     return textwrap.wrap(f"using {', '.join(names)};", 130, break_long_words=False, break_on_hyphens=False) if names else []
 
 
+def held(holders):
+    macro = "TAEDA_HOLDER"
+    text = " ".join(f"{macro}({name})" for name in sorted(holders))
+    return [f"#define {macro}(name) using name = taeda_compat::nn::Holder<taeda::nn::name>;",
+            *textwrap.wrap(text, 130, break_long_words=False, break_on_hyphens=False), f"#undef {macro}"]
+
+
 def header(names):
     """The text of taeda/generated/compat/namespaces.h."""
+    holders = names.pop(HOLDERS)
+    options = {inner: names.pop(f"taeda_compat::{space}") for inner, space in OPTIONS.items()}
     spaces = merged(names)
     out = ["// Made by tools/libtorch/namespaces.py from the headers of Taeda. Not to be edited.",
            "// What namespaces torch, at and c10 hold. They can be reopened, as can those within torch.", "#pragma once", "",
@@ -212,7 +234,11 @@ def header(names):
     for inner in sorted(spaces):
         roots = ["torch"] + [root for root, shared in SHARED.items() if inner in shared]
         for root in roots:
-            out += ["", f"namespace {root}::{inner} {{"] + using(spaces[inner]) + [f"}}  // namespace {root}::{inner}"]
+            others = options.get(inner, set()) | (holders if inner == "nn" else set())
+            out += ["", f"namespace {root}::{inner} {{"] + using({n: s for n, s in spaces[inner].items() if n not in others})
+            out += [f"using namespace taeda_compat::{OPTIONS[inner]};"] if inner in OPTIONS else []
+            out += held(holders) if inner == "nn" else []
+            out += [f"}}  // namespace {root}::{inner}"]
     for inner in APART:
         out += ["", f"namespace taeda::inline v0_2::{inner} {{}}",
                 f"namespace torch::{inner} {{\nusing namespace taeda::{inner};\n}}  // namespace torch::{inner}"]

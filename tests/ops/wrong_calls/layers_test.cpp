@@ -308,16 +308,16 @@ const std::vector<Row> wrong_layers = {
         "Given input with spatial size (6, 6), kernel_size=(9, 9), dilation=(1, 1), padding=(0,"),
     REFUSED(Error, F::unfold(image(), F::UnfoldFuncOptions({2, 2}).stride({0, 1})),
             "stride should be greater than zero, but got stride_height: 0 stride_width: 1"),
-    REFUSED(IndexError, F::gumbel_softmax(numbers(), F::GumbelSoftmaxFuncOptions().dim(4)),
+    REFUSED(IndexError, F::gumbel_softmax(numbers(), {.dim = 4}),
             "Dimension out of range (expected to be in range of [-1, 0], but got 4)"),
-    REFUSED(Error, F::glu(rand({3}), F::GLUFuncOptions(0)),
+    REFUSED(Error, F::glu(rand({3}), {.dim = 0}),
             "Halving dimension must be even, but dimension 0 is size 3"),
     REFUSED(
         Error, F::prelu(image(), rand({3})),
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = 3 and"),
-    REFUSED(ValueError, F::hardtanh(numbers(), F::HardtanhFuncOptions().min_val(1).max_val(0)),
+    REFUSED(ValueError, F::hardtanh(numbers(), {.min_val = 1, .max_val = 0}),
             "hardtanh: min_val cannot be greater than max_val, got 1 and 0"),
-    REFUSED(IndexError, F::normalize(square(), F::NormalizeFuncOptions().dim(4)),
+    REFUSED(IndexError, F::normalize(square(), {.dim = 4}),
             "Dimension out of range (expected to be in range of [-2, 1], but got 4)"),
     REFUSED(Error, F::cosine_similarity(square(), rand({3, 3}), F::CosineSimilarityFuncOptions()),
             "The size of tensor a (4) must match the size of tensor b (3) at non-singleton "
@@ -331,9 +331,9 @@ const std::vector<Row> wrong_layers = {
             "bilinear(): input1 size does not match weight size: got 4 but expected 3"),
     REFUSED(Error, F::linear(square(), rand({2, 3})),
             "mat1 and mat2 shapes cannot be multiplied (4x4 and 3x2)"),
-    REFUSED(Error, F::rrelu(numbers(), F::RReLUFuncOptions().lower(1).upper(0)),
+    REFUSED(Error, F::rrelu(numbers(), {.lower = 1, .upper = 0}),
             "Lower bound should be less than or equal to the upper bound"),
-    REFUSED(Error, F::threshold(Tensor(), F::ThresholdFuncOptions(0, 1)),
+    REFUSED(Error, F::threshold(Tensor(), {.threshold = 0, .value = 1}),
             "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
             "that"),
 };
