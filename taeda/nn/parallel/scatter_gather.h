@@ -1,46 +1,22 @@
 // Arguments to several devices and results back: tensors, and containers of them to any depth
-// (std::vector, std::tuple, std::pair, std::map, OrderedDict, std::optional).
+// (nn/visit_tensors.h).
 #pragma once
 
 #include <map>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "taeda/base/ordered_dict.h"
 #include "taeda/nn/parallel/comm.h"
+#include "taeda/nn/visit_tensors.h"
 
 namespace taeda::inline v0_2::nn::parallel {
 
 namespace detail {
 
-/// What a type is to scatter and gather, and whether there are tensors in it.
-enum class Kind { Other, Tensor, List, Tuple, Dict, Optional };
-template <class T>
-struct Traits {
-  static constexpr Kind kind = std::is_same_v<T, Tensor> ? Kind::Tensor : Kind::Other;
-  static constexpr bool has_tensors = std::is_same_v<T, Tensor>;
-};
-template <Kind k, class... T>
-struct ContainerTraits {
-  static constexpr Kind kind = k;
-  static constexpr bool has_tensors = (Traits<std::decay_t<T>>::has_tensors || ...);
-};
-template <class T>
-struct Traits<std::vector<T>> : ContainerTraits<Kind::List, T> {};
-template <class... T>
-struct Traits<std::tuple<T...>> : ContainerTraits<Kind::Tuple, T...> {};
-template <class A, class B>
-struct Traits<std::pair<A, B>> : ContainerTraits<Kind::Tuple, A, B> {};
-template <class K, class T>
-struct Traits<std::map<K, T>> : ContainerTraits<Kind::Dict, T> {};
-template <class K, class T>
-struct Traits<OrderedDict<K, T>> : ContainerTraits<Kind::Dict, T> {};
-template <class T>
-struct Traits<std::optional<T>> : ContainerTraits<Kind::Optional, T> {};
+using nn::detail::Kind, nn::detail::Traits;
 
 // Entries of both kinds of dictionaries, under one name.
 template <class K, class T>
