@@ -1,6 +1,6 @@
 // Pipelines: the gradients of the unsplit model, what is kept when, and what comes out when a stage
 // fails. Stages are on simulated devices, whose streams are threads: a missing wait is a real race.
-#include "taeda/nn/pipe/pipe.h"
+#include "taeda/parallel/pipe/pipe.h"
 
 #include <cmath>
 #include <set>
@@ -9,11 +9,11 @@
 #include "taeda/nn/containers/functional.h"
 #include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/loss.h"
-#include "taeda/nn/parallel/equivalence.h"
-#include "taeda/nn/pipe/balance.h"
-#include "taeda/nn/pipe/schedule.h"
-#include "taeda/nn/pipe/skip.h"
 #include "taeda/ops/nn/loss.h"
+#include "taeda/parallel/equivalence.h"
+#include "taeda/parallel/pipe/balance.h"
+#include "taeda/parallel/pipe/schedule.h"
+#include "taeda/parallel/pipe/skip.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {

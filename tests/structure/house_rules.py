@@ -47,7 +47,8 @@ ALLOWED = {
     "onnx": TO_OPS | MIDDLE,
     "vision": TO_OPS | MIDDLE,
     "log": TO_OPS | MIDDLE | {"vision"},
-    "distributed": TO_OPS | MIDDLE | {"vision", "log"},
+    "parallel": TO_OPS | {"io", "nn"},
+    "distributed": TO_OPS | MIDDLE | {"parallel", "vision", "log"},
 }
 
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "taeda/base/error.h"
-#include "taeda/nn/pipe/balance.h"
+#include "taeda/parallel/pipe/balance.h"
 
 namespace taeda::inline v0_2::distributed::cost {
 

@@ -13,8 +13,8 @@
 #include "taeda/distributed/ddp/reducer.h"
 #include "taeda/distributed/join.h"
 #include "taeda/nn/holder.h"
-#include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/nn/visit_tensors.h"
+#include "taeda/parallel/data_parallel.h"
 
 namespace taeda::inline v0_2::distributed {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "taeda/distributed/pipeline/stage.h"
-#include "taeda/nn/pipe/stage.h"
+#include "taeda/parallel/pipe/stage.h"
 
 namespace taeda::inline v0_2::distributed::pipelining::detail {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "taeda/nn/pipe/schedule.h"
+#include "taeda/parallel/pipe/schedule.h"
 
 namespace taeda::inline v0_2::distributed::pipelining::detail {
 
