@@ -20,7 +20,7 @@ if(TAEDA_WITH_GRPC)
   endforeach()
   set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS -w)
 
-  set(messages ${room}/grpc/authentication.cpp ${room}/grpc/handshake.cpp ${room}/rpc/grpc/frames.cpp
+  set(messages ${room}/grpc/authentication.cpp ${room}/grpc/handshake.cpp ${PROJECT_SOURCE_DIR}/taeda/rpc/grpc/frames.cpp
                ${room}/store/grpc/messages.cpp ${room}/store/grpc/state.cpp)
   add_library(taeda_grpc_messages STATIC ${generated} ${messages})
   set_target_properties(taeda_grpc_messages PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -31,7 +31,7 @@ if(TAEDA_WITH_GRPC)
                                             PRIVATE taeda_build_flags taeda_hardening taeda_stack_protector
                                                     taeda_checked_containers)
 
-  file(GLOB grpc_sources CONFIGURE_DEPENDS ${room}/grpc/*.cpp ${room}/rpc/grpc/*.cpp ${room}/store/grpc/*.cpp)
+  file(GLOB grpc_sources CONFIGURE_DEPENDS ${room}/grpc/*.cpp ${PROJECT_SOURCE_DIR}/taeda/rpc/grpc/*.cpp ${room}/store/grpc/*.cpp)
   list(REMOVE_ITEM grpc_sources ${messages})
   taeda_add_engine(grpc SOURCES ${grpc_sources} LIBRARIES taeda_grpc_messages)
 endif()

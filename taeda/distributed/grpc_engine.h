@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "taeda/distributed/rpc/transport.h"
+#include "taeda/rpc/transport.h"
 
 namespace taeda::inline v0_2::distributed {
 

@@ -8,8 +8,8 @@
 #include "taeda/distributed/cost/pipeline.h"
 #include "taeda/distributed/cost/schedule.h"
 #include "taeda/distributed/distributed.h"
-#include "taeda/distributed/rpc/rpc.h"
-#include "taeda/distributed/rpc/rref.h"
+#include "taeda/rpc/rpc.h"
+#include "taeda/rpc/rref.h"
 #include "taeda/taeda.h"
 
 namespace taeda::wrong {

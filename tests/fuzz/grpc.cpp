@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "taeda/distributed/grpc/handshake.h"
-#include "taeda/distributed/rpc/grpc/frames.h"
 #include "taeda/distributed/store/grpc/state.h"
+#include "taeda/rpc/grpc/frames.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/wire.h"
 

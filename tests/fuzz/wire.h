@@ -1,7 +1,7 @@
 // What has arrived of a remote call.
 #pragma once
 
-#include "taeda/distributed/rpc/codec.h"
+#include "taeda/rpc/codec.h"
 
 namespace taeda::fuzz {
 

@@ -5,8 +5,8 @@
 #include <openssl/crypto.h>
 
 #include "taeda/distributed/grpc_engine.h"
-#include "taeda/distributed/rpc/grpc/wire.h"
 #include "taeda/distributed/store/grpc/client.h"
+#include "taeda/rpc/grpc/wire.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <random>
 
 #include "taeda/base/error.h"
-#include "taeda/distributed/rpc/codec.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/shape/shape.h"
+#include "taeda/rpc/codec.h"
 #include "tests/error_of.h"
 
 namespace taeda::distributed::rpc {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "taeda/distributed/rpc/rpc.h"
+#include "taeda/rpc/rpc.h"
 
 namespace taeda::distributed::rpc {
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "taeda/distributed/rpc/rref.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/rpc/rref.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/rpc/functions.h"
 #include "tests/distributed/rpc/workers.h"

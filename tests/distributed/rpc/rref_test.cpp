@@ -1,6 +1,6 @@
 // RRefs: where values live, and when they end.
 
-#include "taeda/distributed/rpc/rref.h"
+#include "taeda/rpc/rref.h"
 
 #include <gmock/gmock.h>
 

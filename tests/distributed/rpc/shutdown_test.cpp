@@ -6,8 +6,8 @@
 #include <future>
 #include <thread>
 
-#include "taeda/distributed/rpc/references.h"
-#include "taeda/distributed/rpc/rref.h"
+#include "taeda/rpc/references.h"
+#include "taeda/rpc/rref.h"
 #include "tests/distributed/rpc/functions.h"
 #include "tests/distributed/rpc/workers.h"
 #include "tests/error_of.h"

@@ -10,9 +10,9 @@
 #include <future>
 
 #include "taeda/distributed/grpc/handshake.h"
-#include "taeda/distributed/rpc/grpc/frames.h"
-#include "taeda/distributed/rpc/transport.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/rpc/grpc/frames.h"
+#include "taeda/rpc/transport.h"
 #include "tests/distributed/stores.h"
 #include "tests/error_of.h"
 

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "taeda/distributed/rpc/agent.h"
+#include "taeda/rpc/agent.h"
 
 namespace taeda::distributed::rpc {
 

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "taeda/distributed/rpc/transport.h"
 #include "taeda/distributed/store/tcp_store.h"
+#include "taeda/rpc/transport.h"
 #include "tests/distributed/stores.h"
 
 namespace taeda::distributed {
