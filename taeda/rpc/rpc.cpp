@@ -80,7 +80,9 @@ WorkerInfo get_worker_info(const WorkerRef& worker) { return Agent::current()->w
 std::vector<WorkerInfo> get_worker_infos() { return Agent::current()->workers(); }
 
 std::unique_ptr<Transport> open_grpc_transport(Transport::Options options) {
-  return grpc_engine("rpc::init_rpc").open_rpc(std::move(options));
+  const auto* engine =
+      static_cast<const TransportEngine*>(load_grpc_engine("rpc", "rpc::init_rpc"));
+  return engine->open(std::move(options));
 }
 
 }  // namespace taeda::inline v0_2::distributed::rpc

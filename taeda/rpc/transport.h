@@ -1,4 +1,4 @@
-// How messages get to other workers. libtaeda_grpc.so has the one that programs use.
+// How messages get to other workers. libtaeda_rpc.so has the one that programs use.
 #pragma once
 
 #include <functional>
@@ -47,7 +47,12 @@ class Transport {
 /// Makes a process's transport when RPC starts.
 using TransportFactory = std::function<std::unique_ptr<Transport>(Transport::Options)>;
 
-/// Through the engine `grpc`. Throws DistributedError where it is missing or cannot listen.
+/// The table of functions of the engine `rpc`.
+struct TransportEngine {
+  std::unique_ptr<Transport> (*open)(Transport::Options options);
+};
+/// Through the engine `rpc`, over gRPC. Throws DistributedError where it is missing or cannot
+/// listen.
 std::unique_ptr<Transport> open_grpc_transport(Transport::Options options);
 
 }  // namespace taeda::inline v0_2::distributed::rpc

@@ -48,7 +48,7 @@ ALLOWED = {
     "vision": TO_OPS | MIDDLE,
     "log": TO_OPS | MIDDLE | {"vision"},
     "parallel": TO_OPS | {"io", "nn"},
-    "distributed": TO_OPS | MIDDLE | {"parallel", "vision", "log", "rpc"},
+    "distributed": TO_OPS | MIDDLE | {"parallel", "vision", "log"},
     "rpc": TO_OPS | MIDDLE | {"distributed"},
 }
 

@@ -39,7 +39,7 @@ class Callee final : public Duplex<grpc::ServerGenericBidiReactor> {
   void let_go(const grpc::Status& why) override { Finish(why); }
 
   const std::shared_ptr<Office> office_;
-  const std::string peer_;        // as gRPC calls it
+  const std::string peer_;  // as gRPC calls it
   std::shared_ptr<Callee> self_;  // until OnDone
   grpc::Alarm greeting_ends_;
   grpc_link::ServerHandshake handshake_;

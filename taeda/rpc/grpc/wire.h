@@ -1,4 +1,4 @@
-// The transport of the engine `grpc`: a server for those who ask this worker, a stream to each that
+// The transport of the engine `rpc`: a server for those who ask this worker, a stream to each that
 // it asks.
 #pragma once
 

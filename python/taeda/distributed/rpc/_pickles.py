@@ -10,9 +10,9 @@ import sys
 import traceback
 
 from ... import _C
+from .._rpc import rpc as _rpc
 from ...nn.parameter import Parameter
 
-_rpc = _C._distributed._rpc
 
 
 class _Pickler(pickle.Pickler):

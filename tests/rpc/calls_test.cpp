@@ -8,9 +8,9 @@
 #include "taeda/device/sim.h"
 #include "taeda/distributed/store/hash_store.h"
 #include "taeda/ops/create/create.h"
-#include "tests/distributed/rpc/functions.h"
-#include "tests/distributed/rpc/workers.h"
 #include "tests/error_of.h"
+#include "tests/rpc/functions.h"
+#include "tests/rpc/workers.h"
 
 namespace taeda::distributed::rpc {
 namespace {

@@ -17,9 +17,9 @@
 #include "taeda/rpc/dist_autograd.h"
 #include "taeda/rpc/distributed_optimizer.h"
 #include "taeda/rpc/remote_module.h"
-#include "tests/distributed/rpc/functions.h"
-#include "tests/distributed/rpc/workers.h"
 #include "tests/error_of.h"
+#include "tests/rpc/functions.h"
+#include "tests/rpc/workers.h"
 
 namespace taeda::distributed::rpc {
 namespace {

@@ -10,10 +10,10 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/rpc/rref.h"
 #include "tests/distributed/process.h"
-#include "tests/distributed/rpc/functions.h"
-#include "tests/distributed/rpc/workers.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/rpc/functions.h"
+#include "tests/rpc/workers.h"
 
 namespace taeda::distributed::rpc {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/distributed/rpc/workers.h"
+#include "tests/rpc/workers.h"
 
 #include <map>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "tests/distributed/rpc/functions.h"
+#include "tests/rpc/functions.h"
 
 #include <chrono>
 #include <stdexcept>
