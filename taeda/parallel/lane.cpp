@@ -43,7 +43,6 @@ void copy(Parcel& parcel, const Lane& lane) {
 Parcel send(const std::vector<Tensor>& tensors, const Lanes& lanes) {
   Parcel out;
   out.tensors = tensors;
-  for (const Tensor& t : tensors) out.wanted.push_back(t.defined() && t.requires_grad());
   if (lanes.there.send.device() == lanes.there.receive.device()) return out;
   copy(out, lanes.there);
   for (size_t i = 0; i < tensors.size(); ++i)

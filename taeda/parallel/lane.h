@@ -27,7 +27,7 @@ void mark_user(const Tensor& t, const Stream& stream);
 /// Tensors that were sent. On one device they are not copied.
 struct Parcel {
   std::vector<Tensor> tensors;
-  std::vector<bool> wanted;  // which of them the sender would take a gradient of
+  std::vector<bool> wanted;  // which of them the sender would take a gradient of, if it says so
   Event arrived;
 };
 

@@ -7,8 +7,10 @@
 #include "taeda/device/registry.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/parallel/pipe/pipeline.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -76,7 +78,9 @@ std::vector<std::shared_ptr<Stage>> split(const SequentialImpl& module) {
   }
   std::vector<std::shared_ptr<Stage>> out;
   for (size_t i = 0; i < parts.size(); ++i)
-    out.push_back(std::make_shared<Stage>(i, devices[i], parts[i]));
+    out.push_back(std::make_shared<Stage>(
+        i, taeda::detail::concat("device ", devices[i]), devices[i],
+        std::vector<AnyModule>(parts[i]->begin(), parts[i]->end()), parts[i]));
   return out;
 }
 
@@ -91,7 +95,7 @@ void check_children(const SequentialImpl& module) {
 void check_sharing(const std::vector<std::shared_ptr<Stage>>& stages) {
   std::map<const TensorImpl*, Device> seen;
   for (const auto& s : stages)
-    for (const Tensor& p : s->modules()->parameters())
+    for (const Tensor& p : s->parent()->parameters())
       TAEDA_CHECK_VALUE(seen.emplace(p.unsafe_impl(), s->device()).first->second == s->device(),
                         "module with duplicate parameters on distinct devices is not supported");
 }
@@ -108,6 +112,16 @@ size_t checkpointed(const PipeImpl& pipe, size_t micro_batches) {
   const std::string& mode = pipe.options().checkpoint();
   if (!pipe.is_training() || mode == "never") return 0;
   return mode == "always" ? micro_batches : micro_batches - 1;
+}
+
+Tensor weighted_sum(const std::vector<Tensor>& losses, const std::vector<double>& weights) {
+  const NoGradGuard values_only;
+  Tensor out;
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const Tensor loss = weights[i] == 1 ? losses[i] : losses[i] * weights[i];
+    out = out.defined() ? out + loss : loss;
+  }
+  return out;
 }
 
 [[noreturn]] void deny_moving() {
@@ -133,7 +147,7 @@ PipeImpl::PipeImpl(const Sequential& module, const PipeOptions& options) : optio
   const std::vector<std::shared_ptr<Stage>> stages = split(*module);
   check_sharing(stages);
   const auto partitions = register_module("partitions", ModuleList());
-  for (const auto& s : stages) partitions->push_back(std::shared_ptr<Module>(s->modules()));
+  for (const auto& s : stages) partitions->push_back(std::shared_ptr<Module>(s->parent()));
   train(module->is_training());
   pipeline_ = std::make_shared<detail::Pipeline>(stages);
 }
@@ -178,31 +192,29 @@ Tensor PipeImpl::train_step(const Tensor& input, const Tensor& target, const Los
   TAEDA_CHECK_VALUE(target.dim() > 0 && input.dim() > 0 && target.size(0) == input.size(0),
                     "Expected input batch_size (", input.dim() > 0 ? input.size(0) : 0,
                     ") to match target batch_size (", target.dim() > 0 ? target.size(0) : 0, ").");
-  detail::TrainStep::Batch batch;
+  detail::LastStage last{loss, {}, {}, {}, {}};
   const Tensor moved = target.to(stages.back()->device());
-  batch.inputs = input.chunk(options_.chunks());
+  const std::vector<Tensor> inputs = input.chunk(options_.chunks());
   int64_t start = 0;
-  for (const Tensor& t : batch.inputs) {
-    batch.targets.push_back(moved.narrow(0, start, t.size(0)));
+  for (const Tensor& t : inputs) {
+    last.targets.push_back(moved.narrow(0, start, t.size(0)));
     start += t.size(0);
-    batch.weights.push_back(reduction == Reduction::Mean && input.size(0) > 0
-                                ? static_cast<double>(t.size(0)) /
-                                      static_cast<double>(input.size(0))
-                                : 1);
+    last.weights.push_back(reduction == Reduction::Mean && input.size(0) > 0
+                               ? static_cast<double>(t.size(0)) / static_cast<double>(input.size(0))
+                               : 1);
   }
-  batch.checkpointed = checkpointed(*this, batch.inputs.size());
   auto meter = std::make_unique<detail::Meter>(options_.measure(), stages);
   meter->schedule = options_.schedule();
-  meter->micro_batches = batch.inputs.size();
+  meter->micro_batches = inputs.size();
   meter->backward = true;
-  detail::TrainStep step(*pipeline_, std::move(batch), loss, *meter);
-  const Tensor total = step.run(options_.schedule());
+  std::vector<Tensor> gradients;
+  pipeline_->train_step(options_.schedule(), inputs, checkpointed(*this, inputs.size()), last,
+                        *meter, gradients);
   meter->finish();
   pipeline_->last = std::move(meter);
-  const auto& gradients = step.input_gradients;
   if (input.requires_grad() && gradients[0].defined())
     autograd::backward({input}, {gradients.size() == 1 ? gradients[0] : cat(gradients, 0)});
-  return total;
+  return weighted_sum(last.losses, last.weights);
 }
 
 PipeReport PipeImpl::report() const {
@@ -218,20 +230,20 @@ std::vector<Device> PipeImpl::devices() const {
 
 std::vector<int64_t> PipeImpl::balance() const {
   std::vector<int64_t> out;
-  for (const auto& s : pipeline_->stages()) out.push_back(std::ssize(*s->modules()));
+  for (const auto& s : pipeline_->stages()) out.push_back(std::ssize(s->modules()));
   return out;
 }
 
 size_t PipeImpl::size() const {
   size_t out = 0;
-  for (const auto& s : pipeline_->stages()) out += s->modules()->size();
+  for (const auto& s : pipeline_->stages()) out += s->modules().size();
   return out;
 }
 
 std::shared_ptr<Module> PipeImpl::operator[](size_t i) const {
   for (const auto& s : pipeline_->stages()) {
-    if (i < s->modules()->size()) return s->modules()->ptr(i);
-    i -= s->modules()->size();
+    if (i < s->modules().size()) return s->modules()[i].ptr();
+    i -= s->modules().size();
   }
   throw IndexError("Index out of range");
 }

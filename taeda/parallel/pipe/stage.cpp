@@ -59,6 +59,16 @@ AnyValue packed(const Form& form, const Tensor* t) {
   return AnyValue(Triple(t[0], t[1], t[2]));
 }
 
+std::vector<AnyValue> packed(const std::vector<Form>& forms, const std::vector<Tensor>& tensors) {
+  std::vector<AnyValue> out;
+  const Tensor* next = tensors.data();
+  for (const Form& f : forms) {
+    out.push_back(packed(f, next));
+    next += f.size;
+  }
+  return out;
+}
+
 std::vector<Tensor> stand_ins(const std::vector<Tensor>& leaves) {
   std::vector<Tensor> out = leaves;
   for (size_t i = 0; i < leaves.size(); ++i) {
@@ -69,45 +79,53 @@ std::vector<Tensor> stand_ins(const std::vector<Tensor>& leaves) {
   return out;
 }
 
-std::string place_of(const Stage& stage, size_t micro_batch) {
-  return taeda::detail::concat("in stage ", stage.index(), " on device ", stage.device(),
-                               " (micro-batch ", micro_batch, ")");
+void check_last(const Form& form) {
+  TAEDA_CHECK_TYPE(form.kind == Form::One,
+                   "the output of the last stage of a pipeline must be a tensor");
 }
 
-Stage::Stage(size_t index, Device device, std::shared_ptr<PipeSequentialImpl> modules)
-    : index_(index), device_(device), modules_(std::move(modules)) {
-  for (const AnyModule& m : *modules_) skippables_.push_back(skippables_of(m.ptr()));
+Stage::Stage(size_t index, std::string where, Device device, std::vector<AnyModule> modules,
+             std::shared_ptr<PipeSequentialImpl> parent)
+    : index_(index),
+      where_(std::move(where)),
+      device_(device),
+      modules_(std::move(modules)),
+      parent_(std::move(parent)) {
+  for (const AnyModule& m : modules_) skippables_.push_back(skippables_of(m.ptr()));
+}
+
+std::string Stage::place_of(size_t micro_batch) const {
+  return taeda::detail::concat("stage ", index_, " on ", where_, " (micro-batch ", micro_batch,
+                               ")");
 }
 
 std::vector<Tensor> Stage::run(size_t micro_batch, const std::vector<Form>& forms,
                                const std::vector<Tensor>& inputs, Form& form) const try {
   const DeviceGuard on_device(device_);
   SkipScope skips;
-  std::vector<AnyValue> values;
-  const Tensor* next = inputs.data();
-  for (const Form& f : forms) {
-    values.push_back(packed(f, next));
-    next += f.size;
-  }
-  for (const std::string& name : pops) skips.tensors[name] = *next++;
+  std::vector<AnyValue> values = packed(forms, inputs);
+  for (size_t i = 0; i < pops.size(); ++i)
+    skips.tensors[pops[i]] = inputs[inputs.size() - pops.size() + i];
   try {
-    for (size_t i = 0; i < modules_->size(); ++i) {
-      AnyModule module = modules_->begin()[static_cast<ptrdiff_t>(i)];
+    for (size_t i = 0; i < modules_.size(); ++i) {
+      AnyModule module = modules_[i];
       AnyValue result = module.call_values(values.data(), values.size());
       values.assign(1, std::move(result));
       check_skips(skippables_[i], skips.tensors);
     }
   } catch (Error& e) {
-    e.enter_module(modules_->key(), modules_->name());
-    e.enter_module("partitions", "ModuleList");
+    if (parent_) {
+      e.enter_module(parent_->key(), parent_->name());
+      e.enter_module("partitions", "ModuleList");
+    }
     throw;
   }
-  form = form_of(values[0], taeda::detail::concat("Pipe: the output of stage ", index_));
+  form = form_of(values[0], taeda::detail::concat("the output of stage ", index_));
   std::vector<Tensor> out = tensors_of(values[0], form);
   for (const std::string& name : stashes) out.push_back(skips.tensors.at(name));
   return out;
 } catch (...) {
-  rethrow_from(place_of(*this, micro_batch));
+  rethrow_from("in " + place_of(micro_batch));
 }
 
 }  // namespace taeda::nn::detail
