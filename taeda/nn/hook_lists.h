@@ -4,16 +4,16 @@
 
 #include "taeda/base/rethrow.h"
 #include "taeda/nn/libtorch_style.h"
-#include "taeda/nn/more_hooks.h"
+#include "taeda/nn/state_hooks.h"
 
 namespace taeda::inline v0_2::nn::detail {
 
-struct AllHooks : ModuleHooks, MoreHooks {
+struct HookLists : ModuleHooks {
   HookList<BackwardPre> backward_pre;
-  HookList<StatePre> state_pre;
-  HookList<StatePost> state_post;
-  HookList<LoadPre> load_pre;
-  HookList<LoadPost> load_post;
+  HookList<StateHooks::Pre> state_pre;
+  HookList<StateHooks::Post> state_post;
+  HookList<StateHooks::LoadPre> load_pre;
+  HookList<StateHooks::LoadPost> load_post;
 
   /// False if there is no such hook.
   bool remove(HookHandle handle) {
@@ -24,7 +24,7 @@ struct AllHooks : ModuleHooks, MoreHooks {
 };
 
 /// The module's, or nullptr: SharedHooks makes no others.
-inline AllHooks* hooks_of(const Module& module) { return static_cast<AllHooks*>(module.hooks()); }
+inline HookLists* hooks_of(const Module& module) { return static_cast<HookLists*>(module.hooks()); }
 
 /// What a hook of `module` gives; what it throws says so.
 template <class Hook>
