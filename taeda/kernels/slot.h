@@ -132,4 +132,10 @@ class Slot<void(Args...)> {
   std::atomic<Function> functions_[kDeviceTypes] = {};
 };
 
+/// Calls `f.operator()<&slot>()` for each of the slots.
+template <auto*... slots, class F>
+void visit_slots(F&& f) {
+  (f.template operator()<slots>(), ...);
+}
+
 }  // namespace taeda::inline v0_2
