@@ -5,7 +5,7 @@
 // With a secret every frame has a code.
 
 #include <taeda/distributed/cluster/spawn.h>
-#include <taeda/distributed/rpc/rpc.h>
+#include <taeda/rpc/rpc.h>
 #include <taeda/taeda.h>
 
 #include <cstdio>

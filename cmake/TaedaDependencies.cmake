@@ -211,6 +211,13 @@ else()
 endif()
 taeda_decide(TAEDA_WITH_GRPC TAEDA_GRPC ${found} "${missing}")
 
+# Without a transport it is built as well: programs may bring one, and hear what to install.
+set(found ${TAEDA_WITH_GRPC})
+if(TAEDA_RPC STREQUAL "AUTO")
+  set(found TRUE)
+endif()
+taeda_decide(TAEDA_WITH_RPC TAEDA_RPC ${found} "TAEDA_GRPC, and thus ${missing}")
+
 if(NOT TAEDA_JSON STREQUAL "OFF")
   find_package(nlohmann_json CONFIG QUIET)
 endif()

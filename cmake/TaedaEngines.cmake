@@ -1,4 +1,4 @@
-# Engines of taeda/distributed: libtaeda_<name>.so, which libtaeda loads from its own folder when a
+# Engines of taeda/distributed and taeda/rpc: libtaeda_<name>.so, which libtaeda loads from its own folder when a
 # program first asks for what they do. They link to libtaeda.
 
 # taeda_add_engine(name SOURCES ... LIBRARIES ...)

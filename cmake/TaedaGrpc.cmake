@@ -1,8 +1,8 @@
-# The engine `grpc`: libtaeda_grpc.so, which libtaeda loads from its own folder when a program first
-# makes a TCPStore or calls another process. It links to libtaeda.
+# Engines that stand on gRPC, which libtaeda loads from its own folder: libtaeda_grpc.so when a program first makes a
+# TCPStore, libtaeda_rpc.so when it first calls another process.
 
 if(TAEDA_WITH_GRPC)
-  # The messages and the service of the .proto files, and what tests use as they are.
+  # The messages and the service of the .proto files, what both engines have, and what tests use as it is.
   set(room ${PROJECT_SOURCE_DIR}/taeda/distributed)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/grpc_messages)
   file(MAKE_DIRECTORY ${out})
@@ -20,9 +20,9 @@ if(TAEDA_WITH_GRPC)
   endforeach()
   set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS -w)
 
-  set(messages ${room}/grpc/authentication.cpp ${room}/grpc/handshake.cpp ${room}/rpc/grpc/frames.cpp
-               ${room}/store/grpc/messages.cpp ${room}/store/grpc/state.cpp)
-  add_library(taeda_grpc_messages STATIC ${generated} ${messages})
+  set(messages ${room}/store/grpc/messages.cpp ${room}/store/grpc/state.cpp)
+  file(GLOB link CONFIGURE_DEPENDS ${room}/grpc/*.cpp)
+  add_library(taeda_grpc_messages STATIC ${generated} ${messages} ${link})
   set_target_properties(taeda_grpc_messages PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(taeda_grpc_messages SYSTEM PUBLIC ${out} ${GRPC_INCLUDE_DIR})
   target_link_libraries(taeda_grpc_messages PUBLIC taeda ${GRPCXX_LIBRARY} ${GRPC_LIBRARY} ${GPR_LIBRARY}
@@ -31,7 +31,18 @@ if(TAEDA_WITH_GRPC)
                                             PRIVATE taeda_build_flags taeda_hardening taeda_stack_protector
                                                     taeda_checked_containers)
 
-  file(GLOB grpc_sources CONFIGURE_DEPENDS ${room}/grpc/*.cpp ${room}/rpc/grpc/*.cpp ${room}/store/grpc/*.cpp)
-  list(REMOVE_ITEM grpc_sources ${messages})
-  taeda_add_engine(grpc SOURCES ${grpc_sources} LIBRARIES taeda_grpc_messages)
+  file(GLOB store CONFIGURE_DEPENDS ${room}/store/grpc/*.cpp)
+  list(REMOVE_ITEM store ${messages})
+  taeda_add_engine(grpc SOURCES ${store} LIBRARIES taeda_grpc_messages)
+
+  if(TAEDA_WITH_RPC)
+    file(GLOB rpc CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/rpc/grpc/*.cpp)
+    set(frames ${PROJECT_SOURCE_DIR}/taeda/rpc/grpc/frames.cpp)
+    list(REMOVE_ITEM rpc ${frames})
+    add_library(taeda_rpc_frames STATIC ${frames})
+    set_target_properties(taeda_rpc_frames PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(taeda_rpc_frames PUBLIC taeda_grpc_messages
+                          PRIVATE taeda_build_flags taeda_hardening taeda_stack_protector taeda_checked_containers)
+    taeda_add_engine(rpc SOURCES ${rpc} LIBRARIES taeda_rpc_frames)
+  endif()
 endif()

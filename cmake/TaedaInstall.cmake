@@ -11,7 +11,7 @@ set(torch_dir ${compat_dir}/share/cmake/Torch)
 install(TARGETS taeda taeda_compat EXPORT TaedaTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-foreach(pair cuda=cuda nccl=cuda gloo=distributed grpc=distributed mpi=mpi)
+foreach(pair cuda=cuda nccl=cuda gloo=distributed grpc=distributed rpc=distributed mpi=mpi)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 plugin)
   list(GET pair 1 component)
@@ -25,10 +25,14 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(EXPORT TaedaTargets NAMESPACE Taeda:: DESTINATION ${package_dir})
 
 # Nothing public includes the headers of a backend or an engine.
+set(left_out)
+if(NOT TAEDA_WITH_RPC)
+  set(left_out PATTERN rpc EXCLUDE)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc"
         PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE PATTERN grpc EXCLUDE PATTERN gloo EXCLUDE PATTERN mpi EXCLUDE
-        PATTERN nccl EXCLUDE)
+        PATTERN nccl EXCLUDE ${left_out})
 install(DIRECTORY ${TAEDA_GENERATED}/taeda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TAEDA_GENERATED_TEXTS} DESTINATION ${CMAKE_INSTALL_DATADIR}/taeda)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/ ${TAEDA_COMPAT_FORWARDED}/ DESTINATION ${compat_dir}/include

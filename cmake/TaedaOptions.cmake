@@ -40,6 +40,7 @@ taeda_component(TAEDA_GLOO ${programs} "Collectives over TCP through Gloo, a plu
 taeda_component(TAEDA_MPI ${programs} "Collectives through MPI, a plug-in library of its own; needs Open MPI")
 taeda_component(TAEDA_NCCL ${programs} "Collectives through NCCL, a plug-in library of its own; needs a CUDA toolkit; AUTO: and a GPU")
 taeda_component(TAEDA_GRPC ${programs} "Build TCPStore, a plug-in library of its own; needs gRPC, OpenSSL")
+taeda_component(TAEDA_RPC ${programs} "Build RPC and gradients through it; its transport, a plug-in library of its own, needs what TAEDA_GRPC does")
 taeda_component(TAEDA_PYTHON ${programs} "Build the Python package; needs Python's headers and pybind11")
 taeda_component(TAEDA_CUDA ${programs} "Build the CUDA backend, a plug-in library of its own; needs a CUDA toolkit; AUTO: and a GPU")
 

@@ -87,6 +87,7 @@
 #include "taeda/ops/spectral/stft.h"
 #include "taeda/optim/lr_scheduler.h"
 #include "taeda/optim/optim.h"
+#include "taeda/parallel/parallel.h"
 #include "taeda/profiler/profile.h"
 #include "taeda/tensor/dict.h"
 #include "taeda/tensor/print.h"

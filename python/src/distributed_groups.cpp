@@ -161,7 +161,9 @@ void add_distributed(PyObject* module) {
   add_groups(m);
   add_collectives(m);
   add_data_parallel(m);
+#if defined(TAEDA_HAS_RPC)
   add_rpc(m);
+#endif
   add_launch(m);
   distributed::watch_waits(&check_signals);
 }

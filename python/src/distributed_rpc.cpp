@@ -4,11 +4,11 @@
 
 #include "distributed.h"
 #include "taeda/base/error.h"
-#include "taeda/distributed/rpc/contexts.h"
-#include "taeda/distributed/rpc/dist_autograd.h"
-#include "taeda/distributed/rpc/pool.h"
-#include "taeda/distributed/rpc/rpc.h"
-#include "taeda/distributed/rpc/rref.h"
+#include "taeda/rpc/contexts.h"
+#include "taeda/rpc/dist_autograd.h"
+#include "taeda/rpc/pool.h"
+#include "taeda/rpc/rpc.h"
+#include "taeda/rpc/rref.h"
 #include "waiting.h"
 
 namespace taeda::python {

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "bindings.h"
-#include "taeda/nn/parallel/broadcast.h"
-#include "taeda/nn/parallel/comm.h"
-#include "taeda/nn/parallel/values.h"
-#include "taeda/nn/pipe/lane.h"
+#include "taeda/parallel/broadcast.h"
+#include "taeda/parallel/comm.h"
+#include "taeda/parallel/lane.h"
+#include "taeda/parallel/values.h"
 #include "taeda/taeda.h"
 #include "taeda/tensor/grad_mode.h"
 #include "waiting.h"

@@ -10,14 +10,15 @@ import pytest
 import ranks
 import taeda as torch
 import taeda.distributed as dist
-import taeda.distributed.autograd as dist_autograd
 from taeda import nn
-from taeda.distributed import rpc
-from taeda.distributed.optim import DistributedOptimizer
 from taeda.futures import Future, wait_all
 from test_distributed_groups import raises
 
-pytestmark = pytest.mark.skipif(not rpc.is_available(), reason="the engine grpc is not built")
+rpc = pytest.importorskip("taeda.distributed.rpc", reason="built without RPC")
+from taeda.distributed import autograd as dist_autograd  # noqa: E402
+from taeda.distributed.optim import DistributedOptimizer  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not rpc.is_available(), reason="the engine rpc is not built")
 
 
 def worker(rank, size, path, **options):

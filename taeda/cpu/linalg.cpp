@@ -267,13 +267,10 @@ void svd_cpu(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh
 }  // namespace
 
 void register_linalg() {
-  cholesky_slot.set(kCPU, &cholesky_cpu);
-  lu_slot.set(kCPU, &lu_cpu);
-  lu_permutation_slot.set(kCPU, &lu_permutation_cpu);
-  triangular_solve_slot.set(kCPU, &triangular_solve_cpu);
-  qr_slot.set(kCPU, &qr_cpu);
-  eigh_slot.set(kCPU, &eigh_cpu);
-  svd_slot.set(kCPU, &svd_cpu);
+  fill_slots<On<cholesky_slot, cholesky_cpu>, On<lu_slot, lu_cpu>,
+             On<lu_permutation_slot, lu_permutation_cpu>,
+             On<triangular_solve_slot, triangular_solve_cpu>, On<qr_slot, qr_cpu>,
+             On<eigh_slot, eigh_cpu>, On<svd_slot, svd_cpu>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu

@@ -118,9 +118,8 @@ void ldl_solve_cpu(const Tensor& ld, const Tensor& pivots, const Tensor& x, bool
 }  // namespace
 
 void register_linalg_general() {
-  eig_slot.set(kCPU, &eig_cpu);
-  ldl_factor_slot.set(kCPU, &ldl_factor_cpu);
-  ldl_solve_slot.set(kCPU, &ldl_solve_cpu);
+  fill_slots<On<eig_slot, eig_cpu>, On<ldl_factor_slot, ldl_factor_cpu>,
+             On<ldl_solve_slot, ldl_solve_cpu>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu

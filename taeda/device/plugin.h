@@ -49,7 +49,7 @@ struct Plugin {
 };
 
 /// Plug-ins that bring no type of device: engines that other rooms load by these names.
-inline constexpr const char* kEngineNames[] = {"gloo", "grpc", "mpi", "nccl"};
+inline constexpr const char* kEngineNames[] = {"gloo", "grpc", "mpi", "nccl", "rpc"};
 
 /// A library that lies where plug-ins are looked for and cannot be used.
 struct UnusablePlugin {

@@ -27,14 +27,17 @@ void check_address_space(const std::string& needed_by) {
 
 }  // namespace
 
-const GrpcEngine& grpc_engine(const std::string& needed_by) {
+const void* load_grpc_engine(const std::string& name, const std::string& needed_by) {
   static const OwnProcess first_user;
   first_user.check(needed_by.c_str(), "gRPC, once it was used,");
   check_address_space(needed_by);
-  return *static_cast<const GrpcEngine*>(
-      load_engine("grpc", needed_by,
-                  "the Debian packages libgrpc++-dev, protobuf-compiler-grpc, libprotobuf-dev, "
-                  "protobuf-compiler and libssl-dev"));
+  return load_engine(name, needed_by,
+                     "the Debian packages libgrpc++-dev, protobuf-compiler-grpc, libprotobuf-dev, "
+                     "protobuf-compiler and libssl-dev");
+}
+
+const GrpcEngine& grpc_engine(const std::string& needed_by) {
+  return *static_cast<const GrpcEngine*>(load_grpc_engine("grpc", needed_by));
 }
 
 }  // namespace taeda::inline v0_2::distributed

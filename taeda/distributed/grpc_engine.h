@@ -1,4 +1,4 @@
-// What libtaeda_grpc.so does for the library.
+// What libtaeda_grpc.so does for the library: it serves TCPStore. Other engines stand on gRPC, too.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "taeda/distributed/rpc/transport.h"
 
 namespace taeda::inline v0_2::distributed {
 
@@ -42,10 +40,14 @@ struct GrpcEngine {
   /// Job and security of the options have values.
   std::unique_ptr<detail::TcpStoreClient> (*open_store)(const std::string& host,
                                                         const TCPStoreOptions& options);
-  std::unique_ptr<rpc::Transport> (*open_rpc)(rpc::Transport::Options options);
 };
 
 /// Loads the engine; throws DistributedError, saying what to install, where it is missing.
 const GrpcEngine& grpc_engine(const std::string& needed_by);
+
+/// The table of functions of engine `name`, one of those that stand on gRPC. Throws
+/// DistributedError like load_engine(), in a process that was forked from one that used gRPC, and
+/// where gRPC's threads have no room.
+const void* load_grpc_engine(const std::string& name, const std::string& needed_by);
 
 }  // namespace taeda::distributed

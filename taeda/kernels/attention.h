@@ -85,8 +85,7 @@ struct AttentionCall {
 
 template <class F>
 void for_each_attention_slot(F&& f) {
-  f.template operator()<&attention_slot>();
-  f.template operator()<&attention_backward_slot>();
+  visit_slots<&attention_slot, &attention_backward_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

@@ -43,9 +43,7 @@ inline Slot<void(ScalarType dtype, const Tensor& weight, int64_t groups,
 
 template <class F>
 void for_each_conv_slot(F&& f) {
-  f.template operator()<&conv_slot>();
-  f.template operator()<&conv_input_grad_slot>();
-  f.template operator()<&conv_weight_grad_slot>();
+  visit_slots<&conv_slot, &conv_input_grad_slot, &conv_weight_grad_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

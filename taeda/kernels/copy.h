@@ -32,8 +32,7 @@ inline Slot<void(const Iter&)> copy_slot{"copy"};
 
 template <class F>
 void for_each_copy_slot(F&& f) {
-  f.template operator()<&pointwise_slot<Fill>>();
-  f.template operator()<&copy_slot>();
+  visit_slots<&pointwise_slot<Fill>, &copy_slot>(f);
 }
 
 }  // namespace taeda

@@ -22,9 +22,7 @@ inline Slot<void(const Tensor& out, const Tensor& in, int64_t diagonal, bool upp
 
 template <class F>
 void for_each_create_slot(F&& f) {
-  f.template operator()<&arange_slot>();
-  f.template operator()<&linspace_slot>();
-  f.template operator()<&triangle_slot>();
+  visit_slots<&arange_slot, &linspace_slot, &triangle_slot>(f);
 }
 
 }  // namespace taeda

@@ -23,9 +23,7 @@ inline Slot<void(const Tensor& out, const Tensor& in, IntArrayRef dims, double s
 
 template <class F>
 void for_each_fft_slot(F&& f) {
-  f.template operator()<&fft_c2c_slot>();
-  f.template operator()<&fft_r2c_slot>();
-  f.template operator()<&fft_c2r_slot>();
+  visit_slots<&fft_c2c_slot, &fft_r2c_slot, &fft_c2r_slot>(f);
 }
 
 }  // namespace taeda

@@ -35,8 +35,7 @@ inline Slot<void(const Tensor& grad_in, const Tensor& grad_grid, const Tensor& g
 
 template <class F>
 void for_each_grid_sample_slot(F&& f) {
-  f.template operator()<&grid_sample_slot>();
-  f.template operator()<&grid_sample_backward_slot>();
+  visit_slots<&grid_sample_slot, &grid_sample_backward_slot>(f);
 }
 
 /// How many elements of one dimension a place takes part of.

@@ -72,14 +72,8 @@ inline Slot<void(const Tensor& out, const Tensor& in)> nonzero_slot{"nonzero"};
 
 template <class F>
 void for_each_index_slot(F&& f) {
-  f.template operator()<&index_offsets_slot>();
-  f.template operator()<&index_get_slot>();
-  f.template operator()<&index_put_slot>();
-  f.template operator()<&gather_slot>();
-  f.template operator()<&scatter_slot>();
-  f.template operator()<&masked_fill_slot>();
-  f.template operator()<&nonzero_count_slot>();
-  f.template operator()<&nonzero_slot>();
+  visit_slots<&index_offsets_slot, &index_get_slot, &index_put_slot, &gather_slot, &scatter_slot,
+              &masked_fill_slot, &nonzero_count_slot, &nonzero_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

@@ -15,8 +15,7 @@ inline Slot<void(const Tensor& out, const Tensor& in, int64_t dims)> flip_slot{"
 
 template <class F>
 void for_each_join_slot(F&& f) {
-  f.template operator()<&cat_slot>();
-  f.template operator()<&flip_slot>();
+  visit_slots<&cat_slot, &flip_slot>(f);
 }
 
 }  // namespace taeda

@@ -65,16 +65,8 @@ inline Slot<void(const Tensor& ld, const Tensor& pivots, const Tensor& x, bool h
 
 template <class F>
 void for_each_linalg_slot(F&& f) {
-  f.template operator()<&cholesky_slot>();
-  f.template operator()<&lu_slot>();
-  f.template operator()<&lu_permutation_slot>();
-  f.template operator()<&triangular_solve_slot>();
-  f.template operator()<&qr_slot>();
-  f.template operator()<&eigh_slot>();
-  f.template operator()<&svd_slot>();
-  f.template operator()<&eig_slot>();
-  f.template operator()<&ldl_factor_slot>();
-  f.template operator()<&ldl_solve_slot>();
+  visit_slots<&cholesky_slot, &lu_slot, &lu_permutation_slot, &triangular_solve_slot, &qr_slot,
+              &eigh_slot, &svd_slot, &eig_slot, &ldl_factor_slot, &ldl_solve_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

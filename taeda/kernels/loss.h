@@ -27,8 +27,7 @@ inline Slot<void(const Tensor& grad_in, const Tensor& grad, const Tensor& total_
 
 template <class F>
 void for_each_loss_slot(F&& f) {
-  f.template operator()<&class_loss_slot>();
-  f.template operator()<&class_loss_backward_slot>();
+  visit_slots<&class_loss_slot, &class_loss_backward_slot>(f);
 }
 
 }  // namespace taeda

@@ -27,7 +27,7 @@ inline Slot<void(ScalarType dtype, ProductPrecision* precision)> product_precisi
 
 template <class F>
 void for_each_matmul_slot(F&& f) {
-  f.template operator()<&matmul_slot>();
+  visit_slots<&matmul_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

@@ -39,10 +39,8 @@ inline Slot<void(const Tensor& grad_in, const Tensor& grad_weight, const Tensor&
 
 template <class F>
 void for_each_norm_slot(F&& f) {
-  f.template operator()<&batch_norm_slot>();
-  f.template operator()<&batch_norm_backward_slot>();
-  f.template operator()<&row_norm_slot>();
-  f.template operator()<&row_norm_backward_slot>();
+  visit_slots<&batch_norm_slot, &batch_norm_backward_slot, &row_norm_slot, &row_norm_backward_slot>(
+      f);
 }
 
 }  // namespace taeda

@@ -124,17 +124,9 @@ inline Slot<void(const Tensor& scale, const Tensor& tracker, const Tensor& found
 
 template <class F>
 void for_each_optim_slot(F&& f) {
-  f.template operator()<&sgd_slot>();
-  f.template operator()<&adam_slot>();
-  f.template operator()<&rmsprop_slot>();
-  f.template operator()<&adagrad_slot>();
-  f.template operator()<&formula_step_slot>();
-  f.template operator()<&grad_norm_slot>();
-  f.template operator()<&grad_scale_slot>();
-  f.template operator()<&unscale_slot>();
-  f.template operator()<&grad_clamp_slot>();
-  f.template operator()<&scale_update_slot>();
-  f.template operator()<&scale_tensors_slot>();
+  visit_slots<&sgd_slot, &adam_slot, &rmsprop_slot, &adagrad_slot, &formula_step_slot,
+              &grad_norm_slot, &grad_scale_slot, &unscale_slot, &grad_clamp_slot,
+              &scale_update_slot, &scale_tensors_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

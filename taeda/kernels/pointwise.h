@@ -54,6 +54,19 @@ void set_converts_operands(DeviceType type);
 template <class Op>
 inline PointwiseSlot pointwise_slot{Op::name};
 
+/// A functor of `inputs` operands that computes in the dtypes `T`; one with parameters states both
+/// itself.
+template <int inputs, class T>
+struct Pointwise {
+  static constexpr int arity = inputs;
+  using Types = T;
+};
+/// One that computes in floats, and takes integers as such.
+template <int inputs>
+struct FloatPointwise : Pointwise<inputs, FloatTypes> {
+  static constexpr bool promotes_to_float = true;
+};
+
 /// The formula of Op for operands of type T.
 template <class T, class Op>
 TAEDA_ALWAYS_INLINE auto bind_pointwise(const Op& op) {

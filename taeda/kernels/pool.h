@@ -58,15 +58,10 @@ inline Slot<void(const Tensor& out, const Tensor& indices, const Tensor& in)>
 
 template <class F>
 void for_each_pool_slot(F&& f) {
-  f.template operator()<&max_pool_slot>();
-  f.template operator()<&max_pool_backward_slot>();
-  f.template operator()<&max_pool_gather_slot>();
-  f.template operator()<&max_pool_indices_slot>();
-  f.template operator()<&avg_pool_slot>();
-  f.template operator()<&avg_pool_backward_slot>();
-  f.template operator()<&adaptive_avg_pool_slot>();
-  f.template operator()<&adaptive_avg_pool_backward_slot>();
-  f.template operator()<&adaptive_max_pool_slot>();
+  visit_slots<&max_pool_slot, &max_pool_backward_slot, &max_pool_gather_slot,
+              &max_pool_indices_slot, &avg_pool_slot, &avg_pool_backward_slot,
+              &adaptive_avg_pool_slot, &adaptive_avg_pool_backward_slot, &adaptive_max_pool_slot>(
+      f);
 }
 
 }  // namespace taeda

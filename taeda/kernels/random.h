@@ -31,11 +31,7 @@ inline Slot<void(const Tensor& out, const Tensor& in, const Tensor& kept, double
 
 template <class F>
 void for_each_random_slot(F&& f) {
-  f.template operator()<&uniform_slot>();
-  f.template operator()<&normal_slot>();
-  f.template operator()<&randint_slot>();
-  f.template operator()<&dropout_slot>();
-  f.template operator()<&dropout_kept_slot>();
+  visit_slots<&uniform_slot, &normal_slot, &randint_slot, &dropout_slot, &dropout_kept_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

@@ -52,21 +52,9 @@ inline ArgReduceSlot nanmedian_slot{"nanmedian"};
 
 template <class F>
 void for_each_reduce_slot(F&& f) {
-  f.template operator()<&sum_slot>();
-  f.template operator()<&nansum_slot>();
-  f.template operator()<&mean_slot>();
-  f.template operator()<&prod_slot>();
-  f.template operator()<&amax_slot>();
-  f.template operator()<&amin_slot>();
-  f.template operator()<&aminmax_slot>();
-  f.template operator()<&any_slot>();
-  f.template operator()<&all_slot>();
-  f.template operator()<&norm_slot>();
-  f.template operator()<&var_slot>();
-  f.template operator()<&max_dim_slot>();
-  f.template operator()<&min_dim_slot>();
-  f.template operator()<&median_slot>();
-  f.template operator()<&nanmedian_slot>();
+  visit_slots<&sum_slot, &nansum_slot, &mean_slot, &prod_slot, &amax_slot, &amin_slot,
+              &aminmax_slot, &any_slot, &all_slot, &norm_slot, &var_slot, &max_dim_slot,
+              &min_dim_slot, &median_slot, &nanmedian_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

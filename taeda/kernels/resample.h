@@ -15,7 +15,7 @@ inline Slot<void(const Tensor& out, const Tensor& in, const Tensor& starts, cons
 
 template <class F>
 void for_each_resample_slot(F&& f) {
-  f.template operator()<&resample_slot>();
+  visit_slots<&resample_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

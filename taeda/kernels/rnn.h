@@ -73,11 +73,8 @@ inline Slot<void(const Tensor& grad_x, const Tensor& grad_hx, const Tensor& grad
 
 template <class F>
 void for_each_rnn_slot(F&& f) {
-  f.template operator()<&rnn_cell_slot>();
-  f.template operator()<&rnn_cell_backward_slot>();
-  f.template operator()<&rnn_space_slot>();
-  f.template operator()<&rnn_slot>();
-  f.template operator()<&rnn_backward_slot>();
+  visit_slots<&rnn_cell_slot, &rnn_cell_backward_slot, &rnn_space_slot, &rnn_slot,
+              &rnn_backward_slot>(f);
 }
 
 }  // namespace taeda

@@ -18,10 +18,7 @@ inline ScanIndexSlot cummin_slot{"cummin"};
 
 template <class F>
 void for_each_scan_slot(F&& f) {
-  f.template operator()<&cumsum_slot>();
-  f.template operator()<&cumprod_slot>();
-  f.template operator()<&cummax_slot>();
-  f.template operator()<&cummin_slot>();
+  visit_slots<&cumsum_slot, &cumprod_slot, &cummax_slot, &cummin_slot>(f);
 }
 
 }  // namespace taeda

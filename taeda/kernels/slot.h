@@ -132,4 +132,21 @@ class Slot<void(Args...)> {
   std::atomic<Function> functions_[kDeviceTypes] = {};
 };
 
+/// A slot and the kernel that fills it.
+template <auto& slot, typename std::remove_reference_t<decltype(slot)>::Function kernel>
+struct On {
+  static void fill(DeviceType type) { slot.set(type, kernel); }
+};
+/// Fills slots of a device type: `fill_slots<On<cat_slot, cat_cpu>, ...>(kCPU)`.
+template <class... Kernels>
+void fill_slots(DeviceType type) {
+  (Kernels::fill(type), ...);
+}
+
+/// Calls `f.operator()<&slot>()` for each of the slots.
+template <auto*... slots, class F>
+void visit_slots(F&& f) {
+  (f.template operator()<slots>(), ...);
+}
+
 }  // namespace taeda::inline v0_2

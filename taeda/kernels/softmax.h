@@ -22,10 +22,8 @@ inline SoftmaxBackwardSlot log_softmax_backward_slot{"log_softmax_backward"};
 
 template <class F>
 void for_each_softmax_slot(F&& f) {
-  f.template operator()<&softmax_slot>();
-  f.template operator()<&log_softmax_slot>();
-  f.template operator()<&softmax_backward_slot>();
-  f.template operator()<&log_softmax_backward_slot>();
+  visit_slots<&softmax_slot, &log_softmax_slot, &softmax_backward_slot, &log_softmax_backward_slot>(
+      f);
 }
 
 }  // namespace taeda

@@ -33,11 +33,7 @@ inline Slot<void(const Tensor& out, const Tensor& sorted, const Tensor& values, 
 
 template <class F>
 void for_each_sort_slot(F&& f) {
-  f.template operator()<&sort_slot>();
-  f.template operator()<&topk_slot>();
-  f.template operator()<&kthvalue_slot>();
-  f.template operator()<&repeat_counts_slot>();
-  f.template operator()<&searchsorted_slot>();
+  visit_slots<&sort_slot, &topk_slot, &kthvalue_slot, &repeat_counts_slot, &searchsorted_slot>(f);
 }
 
 }  // namespace taeda

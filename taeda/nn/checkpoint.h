@@ -12,7 +12,7 @@
 
 #include "taeda/base/arg.h"
 #include "taeda/nn/containers/sequential.h"
-#include "taeda/nn/parallel/scatter_gather.h"
+#include "taeda/nn/visit_tensors.h"
 #include "taeda/tensor/autocast_mode.h"
 
 namespace taeda::inline v0_2::utils::checkpoint {
@@ -68,44 +68,22 @@ struct CheckpointOptions {
 
 namespace detail {
 
-using nn::parallel::detail::Kind;
-using nn::parallel::detail::Traits;
-
 /// A function of tensors, whatever else it is given and gives.
 using Run = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
 
 std::vector<Tensor> run(Run fn, const std::vector<Tensor>& inputs, bool preserve_rng_state);
 
-/// Calls `f` for every tensor in a value, in order.
-template <class T, class F>
-void each_tensor(T& x, const F& f) {
-  constexpr Kind kind = Traits<T>::kind;
-  if constexpr (kind == Kind::Tensor) {
-    f(x);
-  } else if constexpr (!Traits<T>::has_tensors) {
-    return;
-  } else if constexpr (kind == Kind::List) {
-    for (auto& e : x) each_tensor(e, f);
-  } else if constexpr (kind == Kind::Tuple) {
-    std::apply([&](auto&... e) { (each_tensor(e, f), ...); }, x);
-  } else if constexpr (kind == Kind::Dict) {
-    for (auto& [key, value] : x) each_tensor(value, f);
-  } else {
-    if (x) each_tensor(*x, f);
-  }
-}
-
 /// Takes the tensors out of a value.
 template <class T>
 std::vector<Tensor> take_tensors(T& x) {
   std::vector<Tensor> out;
-  each_tensor(x, [&](Tensor& t) { out.push_back(std::exchange(t, Tensor())); });
+  nn::detail::visit_tensors(x, [&](Tensor& t) { out.push_back(std::exchange(t, Tensor())); });
   return out;
 }
 template <class T>
 void put_tensors(T& x, const std::vector<Tensor>& tensors) {
   size_t next = 0;
-  each_tensor(x, [&](Tensor& t) { t = tensors[next++]; });
+  nn::detail::visit_tensors(x, [&](Tensor& t) { t = tensors[next++]; });
 }
 
 template <class F, class... Args>
@@ -126,7 +104,7 @@ decltype(auto) invoke(F& fn, const Args&... args) {
 ///
 /// `function` is copied and lives until backward, so it must not refer to what is gone by then; it
 /// may be a holder or pointer of a module, or an AnyModule. Arguments and results may be anything;
-/// gradients flow through tensors and containers of them (nn/parallel/scatter_gather.h), and to
+/// gradients flow through tensors and containers of them (nn/visit_tensors.h), and to
 /// every tensor that `function` uses otherwise, its parameters say. Without gradient recording it
 /// is just called. Calls nest; gradients of gradients and `autograd::grad` work.
 ///

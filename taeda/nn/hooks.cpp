@@ -6,7 +6,8 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/record.h"
-#include "taeda/nn/all_hooks.h"
+#include "taeda/nn/global_hooks.h"
+#include "taeda/nn/hook_lists.h"
 #include "taeda/nn/libtorch_style.h"
 
 namespace taeda::inline v0_2::nn {
@@ -19,7 +20,7 @@ namespace {
 class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
  public:
   using Hooks = std::vector<ModuleHooks::Backward>;
-  using PreHooks = std::vector<MoreHooks::BackwardPre>;
+  using PreHooks = std::vector<ModuleHooks::BackwardPre>;
 
   BackwardTap(Module& module, PreHooks pre, Hooks hooks)
       : module_(&module),
@@ -63,7 +64,7 @@ class BackwardTap : public std::enable_shared_from_this<BackwardTap> {
     const std::shared_ptr<Module> owner = owned_.lock();
     const bool gone = !owner && was_owned_;
     Tensor out;
-    for (const MoreHooks::BackwardPre& hook : pre_) {
+    for (const ModuleHooks::BackwardPre& hook : pre_) {
       if (gone) break;
       Tensor replaced = detail::run("full backward pre-hook", *module_,
                                     [&] { return hook(*module_, out.defined() ? out : grad); });
@@ -121,7 +122,7 @@ ModuleHooks* SharedHooks::retained(ModuleHooks* hooks) {
 }
 
 void SharedHooks::release(ModuleHooks* hooks) {
-  if (hooks && hooks->release()) delete static_cast<detail::AllHooks*>(hooks);
+  if (hooks && hooks->release()) delete static_cast<detail::HookLists*>(hooks);
 }
 
 SharedHooks& SharedHooks::operator=(const SharedHooks& other) {
@@ -131,7 +132,7 @@ SharedHooks& SharedHooks::operator=(const SharedHooks& other) {
 
 ModuleHooks& SharedHooks::ensure() {
   if (ModuleHooks* have = get()) return *have;
-  ModuleHooks* made = retained(new detail::AllHooks);
+  ModuleHooks* made = retained(new detail::HookLists);
   ModuleHooks* first = nullptr;
   if (hooks_.compare_exchange_strong(first, made)) return *made;
   release(made);  // another thread was faster
@@ -142,10 +143,10 @@ std::atomic<int> detail::hooks_of_all_modules{0};
 
 namespace {
 
-using detail::AllHooks;
+using detail::HookLists;
 
-AllHooks& all_modules() {
-  static AllHooks hooks;
+HookLists& all_modules() {
+  static HookLists hooks;
   return hooks;
 }
 
@@ -156,18 +157,18 @@ HookHandle add_to_all(HookList<Hook> Owner::*list, Hook hook, const char* caller
   return handle;
 }
 
-AllHooks& made_hooks(Module& module) { return static_cast<AllHooks&>(module.ensure_hooks()); }
+HookLists& made_hooks(Module& module) { return static_cast<HookLists&>(module.ensure_hooks()); }
 
 /// What there is now of one kind: the hooks of all modules, then the module's own.
 template <class Hook, class Owner>
 std::vector<Hook> current_hooks(const Module& module, HookList<Hook> Owner::*list) {
   std::vector<Hook> out;
-  const auto add = [&](const AllHooks& hooks) {
+  const auto add = [&](const HookLists& hooks) {
     if (const auto snapshot = (hooks.*list).snapshot())
       for (const auto& entry : *snapshot) out.push_back(entry.hook);
   };
   if (detail::hooks_of_all_modules.load() > 0) add(all_modules());
-  if (const AllHooks* own = detail::hooks_of(module)) add(*own);
+  if (const HookLists* own = detail::hooks_of(module)) add(*own);
   return out;
 }
 
@@ -182,24 +183,24 @@ HookHandle register_forward_hook(Module& module, ModuleHooks::Post hook) {
 HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hook) {
   return module.ensure_hooks().backward.add(std::move(hook), "register_full_backward_hook");
 }
-HookHandle register_full_backward_pre_hook(Module& module, MoreHooks::BackwardPre hook) {
+HookHandle register_full_backward_pre_hook(Module& module, ModuleHooks::BackwardPre hook) {
   return made_hooks(module).backward_pre.add(std::move(hook), "register_full_backward_pre_hook");
 }
-HookHandle register_state_dict_pre_hook(Module& module, MoreHooks::StatePre hook) {
+HookHandle register_state_dict_pre_hook(Module& module, StateHooks::Pre hook) {
   return made_hooks(module).state_pre.add(std::move(hook), "register_state_dict_pre_hook");
 }
-HookHandle register_state_dict_post_hook(Module& module, MoreHooks::StatePost hook) {
+HookHandle register_state_dict_post_hook(Module& module, StateHooks::Post hook) {
   return made_hooks(module).state_post.add(std::move(hook), "register_state_dict_post_hook");
 }
-HookHandle register_load_state_dict_pre_hook(Module& module, MoreHooks::LoadPre hook) {
+HookHandle register_load_state_dict_pre_hook(Module& module, StateHooks::LoadPre hook) {
   return made_hooks(module).load_pre.add(std::move(hook), "register_load_state_dict_pre_hook");
 }
-HookHandle register_load_state_dict_post_hook(Module& module, MoreHooks::LoadPost hook) {
+HookHandle register_load_state_dict_post_hook(Module& module, StateHooks::LoadPost hook) {
   return made_hooks(module).load_post.add(std::move(hook), "register_load_state_dict_post_hook");
 }
 
 void remove_hook(Module& module, HookHandle handle) {
-  if (AllHooks* hooks = detail::hooks_of(module)) hooks->remove(handle);
+  if (HookLists* hooks = detail::hooks_of(module)) hooks->remove(handle);
 }
 
 HookHandle register_module_forward_pre_hook(ModuleHooks::Pre hook) {
@@ -211,8 +212,8 @@ HookHandle register_module_forward_hook(ModuleHooks::Post hook) {
 HookHandle register_module_full_backward_hook(ModuleHooks::Backward hook) {
   return add_to_all(&ModuleHooks::backward, std::move(hook), "register_module_full_backward_hook");
 }
-HookHandle register_module_full_backward_pre_hook(MoreHooks::BackwardPre hook) {
-  return add_to_all(&AllHooks::backward_pre, std::move(hook),
+HookHandle register_module_full_backward_pre_hook(ModuleHooks::BackwardPre hook) {
+  return add_to_all(&HookLists::backward_pre, std::move(hook),
                     "register_module_full_backward_pre_hook");
 }
 
@@ -232,7 +233,7 @@ void detail::enter_call(tracing::Span& span, const Module& module) {
 Tensor detail::call_with_hooks(Module& module, ModuleHooks::Inputs inputs,
                                const std::function<Tensor(const ModuleHooks::Inputs&)>& forward) {
   const auto post = current_hooks(module, &ModuleHooks::post);
-  auto before = current_hooks(module, &AllHooks::backward_pre);
+  auto before = current_hooks(module, &HookLists::backward_pre);
   auto backward = current_hooks(module, &ModuleHooks::backward);
   for (const ModuleHooks::Pre& hook : current_hooks(module, &ModuleHooks::pre))
     detail::run("forward pre-hook", module, [&] { hook(module, inputs); });

@@ -28,6 +28,8 @@ struct ModuleHooks : RefCounted {
   /// Sees the gradients of the inputs and of the output; defined results replace the former.
   using Backward = std::function<std::vector<Tensor>(Module&, const Inputs& grad_inputs,
                                                      const Tensor& grad_output)>;
+  /// Sees the gradient of the output before the backward hooks; a defined result replaces it.
+  using BackwardPre = std::function<Tensor(Module&, const Tensor& grad_output)>;
   HookList<Pre> pre;
   HookList<Post> post;
   HookList<Backward> backward;
@@ -40,12 +42,13 @@ struct ModuleHooks : RefCounted {
 HookHandle register_forward_pre_hook(Module& module, ModuleHooks::Pre hook);
 HookHandle register_forward_hook(Module& module, ModuleHooks::Post hook);
 HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hook);
+HookHandle register_full_backward_pre_hook(Module& module, ModuleHooks::BackwardPre hook);
 /// Removes just this hook; nothing if it is not one of this module's.
 void remove_hook(Module& module, HookHandle handle);
 
 namespace detail {
 
-/// How many hooks of all modules there are (more_hooks.h).
+/// How many hooks of all modules there are (global_hooks.h).
 extern std::atomic<int> hooks_of_all_modules;
 
 /// Tells that `module` is being called.

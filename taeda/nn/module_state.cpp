@@ -6,7 +6,7 @@
 #include "taeda/base/nearest.h"
 #include "taeda/base/warning.h"
 #include "taeda/io/keyed_archive.h"
-#include "taeda/nn/all_hooks.h"
+#include "taeda/nn/hook_lists.h"
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/module.h"
 #include "taeda/tensor/grad_mode.h"
@@ -25,7 +25,7 @@ void Module::collect_own_state(OrderedDict<std::string, Tensor>& out,
 
 void Module::collect_state(OrderedDict<std::string, Tensor>& out, const std::string& prefix) const {
   auto& self = const_cast<Module&>(*this);  // hooks may change what is about to be taken
-  const detail::AllHooks* const all = detail::hooks_of(*this);
+  const detail::HookLists* const all = detail::hooks_of(*this);
   const auto before = all ? all->state_pre.snapshot() : nullptr;
   const auto after = all ? all->state_post.snapshot() : nullptr;
   if (before)
@@ -148,7 +148,7 @@ void list_modules(Module& m, const std::string& prefix, ModulesByPrefix& out) {
 }
 
 auto load_pre_hooks(const Module& m) {
-  const detail::AllHooks* const all = detail::hooks_of(m);
+  const detail::HookLists* const all = detail::hooks_of(m);
   return all ? all->load_pre.snapshot() : nullptr;
 }
 
@@ -166,7 +166,7 @@ void run_load_pre_hooks(const ModulesByPrefix& modules, OrderedDict<std::string,
 
 void run_load_post_hooks(const ModulesByPrefix& modules, IncompatibleKeys& keys) {
   for (auto at = modules.rbegin(); at != modules.rend(); ++at) {
-    const detail::AllHooks* const all = detail::hooks_of(*at->second);
+    const detail::HookLists* const all = detail::hooks_of(*at->second);
     if (const auto list = all ? all->load_post.snapshot() : nullptr)
       for (const auto& entry : *list)
         detail::run("load_state_dict post-hook", *at->second,

@@ -6,12 +6,12 @@
 #include "taeda/data/tensor_dataset.h"
 #include "taeda/device/caching_allocator.h"
 #include "taeda/nn/nn.h"
-#include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/random/random.h"
 #include "taeda/ops/reduce/reduce.h"
+#include "taeda/parallel/data_parallel.h"
 
 namespace taeda {
 namespace {

@@ -1,4 +1,4 @@
-// Stores, groups, futures and costs that are asked for what they cannot give.
+// Stores, groups and costs that are asked for what they cannot give.
 #include "tests/wrong_calls.h"
 
 #include <chrono>
@@ -8,15 +8,12 @@
 #include "taeda/distributed/cost/pipeline.h"
 #include "taeda/distributed/cost/schedule.h"
 #include "taeda/distributed/distributed.h"
-#include "taeda/distributed/rpc/rpc.h"
-#include "taeda/distributed/rpc/rref.h"
 #include "taeda/taeda.h"
 
 namespace taeda::wrong {
 namespace {
 
 namespace dist = distributed;
-namespace rpc = distributed::rpc;
 namespace cost = distributed::cost;
 using namespace std::chrono_literals;
 
@@ -120,56 +117,6 @@ const std::vector<Row> wrong_distributed_2 = {
     REFUSED(ValueError,
             dist::ZeroRedundancyOptimizer<optim::SGD>(Tensors{leaf()}, optim::SGDOptions(0.1)),
             "Default process group has not been initialized, please make sure to call"),
-    REFUSED(Error, rpc::shutdown(), "RPC has not been initialized. Call rpc::init_rpc(...) first."),
-    REFUSED(Error, rpc::get_worker_info(),
-            "RPC has not been initialized. Call rpc::init_rpc(...) first."),
-    REFUSED(Error, rpc::get_worker_infos(),
-            "RPC has not been initialized. Call rpc::init_rpc(...) first."),
-    REFUSED(Error, rpc::RRef<Tensor>(numbers()),
-            "RPC has not been initialized. Call rpc::init_rpc(...) first."),
-    REFUSED(Error, rpc::RRef<Tensor>().owner(), "an empty RRef was used"),
-    REFUSED(Error, rpc::RRef<Tensor>().local_value(), "an empty RRef was used"),
-    REFUSED(Error, rpc::RRef<Tensor>().to_here(), "an empty RRef was used"),
-    REFUSED(Error, rpc::rpc_sync<Tensor>("nobody", std::string("f")),
-            "RPC has not been initialized. Call rpc::init_rpc(...) first."),
-    REFUSED(ValueError, rpc::Future<int>(std::shared_ptr<rpc::detail::FutureState>()).wait(),
-            "a Future needs a state, but got a null pointer"),
-    REFUSED(
-        ValueError,
-        [] {
-          rpc::Future<int> f;
-          f.set_result(1);
-          f.set_result(2);
-          f.set_exception(nullptr);
-          return f.wait();
-        }(),
-        "set_exception: expected an exception, but got a null pointer"),
-    REFUSED(
-        ValueError,
-        [] {
-          rpc::Future<int> f;
-          f.set_exception(nullptr);
-          return f.wait();
-        }(),
-        "set_exception: expected an exception, but got a null pointer"),
-    REFUSED(
-        ValueError,
-        [] {
-          rpc::Future<int> f;
-          auto g = f.then(std::function<int(const rpc::Future<int>&)>());
-          f.set_result(1);
-          return g.wait();
-        }(),
-        "a Future's callback must be something to call"),
-    REFUSED(
-        Error,
-        [] {
-          rpc::Future<int> f;
-          f.add_done_callback([](const rpc::Future<int>&) { throw Error("no"); });
-          f.set_result(1);
-          return f.wait();
-        }(),
-        "no"),
     REFUSED(ValueError, cost::network("", {}),
             "network: expected one of nvlink, pcie, ib100, ib200, ib400, ib800, eth10,"),
     REFUSED(ValueError, cost::network("warp", {}),

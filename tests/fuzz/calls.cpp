@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "taeda/distributed/rpc/dist_autograd.h"
-#include "taeda/distributed/rpc/rpc.h"
-#include "taeda/distributed/rpc/rref.h"
 #include "taeda/distributed/store/hash_store.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/rpc/dist_autograd.h"
+#include "taeda/rpc/rpc.h"
+#include "taeda/rpc/rref.h"
 #include "tests/fuzz/reader.h"
 
 namespace taeda::fuzz {

@@ -10,11 +10,14 @@
 #define TAEDA_FUZZ_READERS(X)                                                                     \
   X(safetensors)                                                                                  \
   X(shards)                                                                                       \
-  X(checkpoint) X(json) X(npy) X(npz) X(pt) X(legacy) X(pickle) X(png) X(jpeg) X(idx) X(cifar)    \
-      X(csv) X(events) X(einsum) X(device) X(views) X(wire) X(reports) X(stages) X(calls) X(onnx) \
-          X(file_store)
+  X(checkpoint)                                                                                   \
+  X(json) X(npy) X(npz) X(pt) X(legacy) X(pickle) X(png) X(jpeg) X(idx) X(cifar) X(csv) X(events) \
+      X(einsum) X(device) X(views) X(reports) X(stages) X(onnx) X(file_store)
+// Those of RPC, and of its engine.
+#define TAEDA_FUZZ_RPC_READERS(X) X(wire) X(calls)
+#define TAEDA_FUZZ_FRAME_READERS(X) X(frames)
 // Those of the engine `grpc`.
-#define TAEDA_FUZZ_GRPC_READERS(X) X(frames) X(greetings) X(store)
+#define TAEDA_FUZZ_GRPC_READERS(X) X(greetings) X(store)
 // Those of the command.
 #define TAEDA_FUZZ_TOOL_READERS(X) X(hosts)
 
@@ -30,6 +33,8 @@ struct Reader {
 
 #define TAEDA_FUZZ_DECLARE(name) Reader fuzz_##name();
 TAEDA_FUZZ_READERS(TAEDA_FUZZ_DECLARE)
+TAEDA_FUZZ_RPC_READERS(TAEDA_FUZZ_DECLARE)
+TAEDA_FUZZ_FRAME_READERS(TAEDA_FUZZ_DECLARE)
 TAEDA_FUZZ_GRPC_READERS(TAEDA_FUZZ_DECLARE)
 TAEDA_FUZZ_TOOL_READERS(TAEDA_FUZZ_DECLARE)
 #undef TAEDA_FUZZ_DECLARE

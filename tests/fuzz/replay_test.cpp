@@ -25,11 +25,17 @@ void PrintTo(const Named& named, std::ostream* out) { *out << named.name; }
 
 #define TAEDA_FUZZ_NAMED(name) {#name, &fuzz_##name},
 constexpr Named kReaders[] = {TAEDA_FUZZ_READERS(TAEDA_FUZZ_NAMED)
+#if defined(TAEDA_HAS_RPC)
+                                  TAEDA_FUZZ_RPC_READERS(TAEDA_FUZZ_NAMED)
+#endif
+#if defined(TAEDA_HAS_RPC) && defined(TAEDA_HAS_GRPC)
+                                      TAEDA_FUZZ_FRAME_READERS(TAEDA_FUZZ_NAMED)
+#endif
 #if defined(TAEDA_HAS_GRPC)
-                                  TAEDA_FUZZ_GRPC_READERS(TAEDA_FUZZ_NAMED)
+                                          TAEDA_FUZZ_GRPC_READERS(TAEDA_FUZZ_NAMED)
 #endif
 #if defined(TAEDA_HAS_TOML)
-                                      TAEDA_FUZZ_TOOL_READERS(TAEDA_FUZZ_NAMED)
+                                              TAEDA_FUZZ_TOOL_READERS(TAEDA_FUZZ_NAMED)
 #endif
 };
 

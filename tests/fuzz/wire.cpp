@@ -1,31 +1,16 @@
-// What processes of a job tell each other, without the engine that carries it: values in remote
-// calls, reports of ranks and launchers, the file of a FileStore.
-#include "tests/fuzz/wire.h"
-
+// What processes of a job tell each other: reports of ranks and launchers, what a pipeline's stages
+// pass on, the file of a FileStore.
 #include <fstream>
 
 #include "taeda/distributed/cluster/monitor.h"
 #include "taeda/distributed/group/report.h"
 #include "taeda/distributed/pipeline/link.h"
 #include "taeda/distributed/store/file_log.h"
-#include "taeda/ops/create/create.h"
 #include "tests/fuzz/reader.h"
 #include "tests/io/temporary_folder.h"
 
 namespace taeda::fuzz {
 namespace {
-
-namespace rpc = distributed::rpc;
-
-template <class T>
-void read_as(const rpc::Packet& packet) {
-  try {
-    rpc::Reader in(packet);
-    rpc::Codec<T>::read(in);
-    in.finish();
-  } catch (const Error&) {
-  }
-}
 
 /// Two ranks' reports of what they called, and what a rank makes of them.
 void read_reports(std::string_view bytes) {
@@ -75,22 +60,6 @@ std::string repaired_file_store(std::string bytes) {
 }
 
 }  // namespace
-
-void read_values(const rpc::Packet& packet) {
-  read_as<Tensor>(packet);
-  read_as<std::string>(packet);
-  read_as<std::vector<int64_t>>(packet);
-  read_as<std::vector<std::vector<Tensor>>>(packet);
-  read_as<std::optional<double>>(packet);
-  read_as<std::map<std::string, Tensor>>(packet);
-  read_as<std::tuple<int64_t, std::vector<std::string>, Tensor>>(packet);
-}
-
-Reader fuzz_wire() {
-  return {[](std::string_view bytes) {
-    read_values({std::string(bytes), {ones({6}), ones({4}, kByte)}});
-  }};
-}
 
 Reader fuzz_reports() { return {&read_reports}; }
 

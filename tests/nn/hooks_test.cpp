@@ -4,8 +4,9 @@
 
 #include <stdexcept>
 
-#include "taeda/nn/more_hooks.h"
+#include "taeda/nn/global_hooks.h"
 #include "taeda/nn/nn.h"
+#include "taeda/nn/state_hooks.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -16,7 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using State = MoreHooks::State;
+using State = StateHooks::State;
 
 struct TwoLayersImpl : Module {
   TwoLayersImpl() {

@@ -1,12 +1,12 @@
 // How a Sequential is divided into stages.
-#include "taeda/nn/pipe/balance.h"
+#include "taeda/parallel/pipe/balance.h"
 
 #include <cmath>
 #include <numeric>
 
 #include "common.h"
 #include "taeda/nn/modules/activation.h"
-#include "taeda/nn/pipe/pipe.h"
+#include "taeda/parallel/pipe/pipe.h"
 
 namespace taeda::nn {
 namespace {

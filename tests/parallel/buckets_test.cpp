@@ -1,10 +1,10 @@
 // Tensors that travel together, and gradients that come out of one flat tensor.
-#include "taeda/nn/parallel/buckets.h"
+#include "taeda/parallel/buckets.h"
 
 #include "common.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/device/sim_cost.h"
-#include "taeda/nn/parallel/comm.h"
+#include "taeda/parallel/comm.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/parts.h"
 

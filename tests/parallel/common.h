@@ -13,13 +13,13 @@
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
-#include "taeda/nn/parallel/data_parallel.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/random/random.h"
 #include "taeda/ops/reduce/reduce.h"
+#include "taeda/parallel/data_parallel.h"
 #include "tests/error_of.h"
 
 namespace taeda::nn {

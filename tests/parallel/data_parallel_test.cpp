@@ -1,5 +1,5 @@
 // DataParallel on 1, 2 and 4 devices: results, gradients, arguments, states of threads.
-#include "taeda/nn/parallel/data_parallel.h"
+#include "taeda/parallel/data_parallel.h"
 
 #include <thread>
 
@@ -9,9 +9,9 @@
 #include "taeda/device/cuda.h"
 #include "taeda/nn/any_module.h"
 #include "taeda/nn/containers/sequential.h"
-#include "taeda/nn/parallel/imbalance.h"
 #include "taeda/ops/nn/loss.h"
 #include "taeda/optim/optim.h"
+#include "taeda/parallel/imbalance.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {

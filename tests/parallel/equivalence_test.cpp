@@ -1,5 +1,5 @@
 // The helper that compares parallel ways of running a model with one device.
-#include "taeda/nn/parallel/equivalence.h"
+#include "taeda/parallel/equivalence.h"
 
 #include "common.h"
 

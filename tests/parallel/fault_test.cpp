@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "common.h"
-#include "taeda/nn/parallel/workers.h"
+#include "taeda/parallel/workers.h"
 
 namespace taeda::nn {
 namespace {

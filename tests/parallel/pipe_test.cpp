@@ -1,6 +1,6 @@
 // Pipelines: the gradients of the unsplit model, what is kept when, and what comes out when a stage
 // fails. Stages are on simulated devices, whose streams are threads: a missing wait is a real race.
-#include "taeda/nn/pipe/pipe.h"
+#include "taeda/parallel/pipe/pipe.h"
 
 #include <cmath>
 #include <set>
@@ -9,11 +9,11 @@
 #include "taeda/nn/containers/functional.h"
 #include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/loss.h"
-#include "taeda/nn/parallel/equivalence.h"
-#include "taeda/nn/pipe/balance.h"
-#include "taeda/nn/pipe/schedule.h"
-#include "taeda/nn/pipe/skip.h"
 #include "taeda/ops/nn/loss.h"
+#include "taeda/parallel/equivalence.h"
+#include "taeda/parallel/pipe/balance.h"
+#include "taeda/parallel/pipe/schedule.h"
+#include "taeda/parallel/pipe/skip.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::nn {
@@ -157,11 +157,11 @@ TEST(Pipe, ArgumentsAreChecked) {
             "All inputs should be on the same device as the first partition");
   EXPECT_EQ(error([&] { pipe->train_step(x, y, mse, Reduction::None); }),
             "Pipe: train_step expected reduction Mean or Sum");
-  EXPECT_THAT(
-      error(
-          [&] { pipe->train_step(x, y, [](const Tensor& a, const Tensor& b) { return a - b; }); }),
-      HasSubstr("Pipe: train_step expected the loss to be a scalar, but it has shape [2, 4]\n"
-                "Caught Error in the loss of micro-batch 0 on device sim:1."));
+  EXPECT_THAT(error([&] {
+                pipe->train_step(x, y, [](const Tensor& a, const Tensor& b) { return a - b; });
+              }),
+              HasSubstr("expected the loss to be a scalar, but it has shape [2, 4]\n"
+                        "Caught Error in the loss of stage 1 on device sim:1 (micro-batch 0)."));
   EXPECT_THAT(
       error([] { pipe_of(Sequential())->train_step(taeda::ones({1}), taeda::ones({1}), mse); }),
       HasSubstr("Pipe: train_step needs at least one module"));
@@ -222,7 +222,7 @@ TEST(Pipe, AStageMayLeaveItsOutputOnAnyDevice) {
 TEST(PipeSchedule, OneForwardOneBackwardKeepsFewMicroBatches) {
   const auto text = [](PipeSchedule schedule, size_t stage) {
     std::string out;
-    for (const detail::Action& a : detail::actions_of(schedule, stage, 3, 4))
+    for (const detail::StageAction& a : detail::order_of(schedule, stage, 3, 4))
       out += (a.backward ? "B" : "F") + std::to_string(a.micro_batch);
     return out;
   };
@@ -443,13 +443,13 @@ TEST(Pipe, SeveralTensorsGoFromStageToStage) {
   const std::vector<Tensor> actual = take_gradients(*pipe);
   for (size_t i = 0; i < actual.size(); ++i) EXPECT_LT(distance(actual[i], gradients[i]), 1e-5);
   EXPECT_THAT(error_of([&] { pipe_of(Sequential{Cross()})(a.cpu(), b.cpu()); }),
-              HasSubstr("Pipe: the output of the last stage must be a tensor"));
+              HasSubstr("the output of the last stage of a pipeline must be a tensor"));
   struct Count : Cloneable<Count> {
     void reset() override {}
     int forward(const Tensor&) { return 1; }
   };
   EXPECT_THAT(error_of([&] { pipe_of(Sequential{Count()})(a.cpu()); }),
-              HasSubstr("Pipe: the output of stage 0 is a int, but only tensors, and vectors or "
+              HasSubstr("the output of stage 0 is a int, but only tensors, and vectors or "
                         "tuples of two or three of them, go from stage to stage"));
 }
 
@@ -533,7 +533,7 @@ TEST_P(PipeFaults, OutOfMemoryInAStage) {
     pipe->zero_grad();
     EXPECT_THAT(message, HasSubstr("SIM out of memory")) << n;
     for (const char* place : {"in module partitions.1.0 (Tanh)", "in module partitions.1.1.fc",
-                              "in the backward pass in stage 1 on device sim:1"})
+                              "in the backward pass of stage 1 on device sim:1"})
       if (message.find(place) != std::string::npos) places.insert(place);
   }
   EXPECT_EQ(places.size(), 3u);

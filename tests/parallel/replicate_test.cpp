@@ -1,5 +1,5 @@
 // Replicas of modules: what they share, how they follow the original, where gradients go.
-#include "taeda/nn/parallel/replicate.h"
+#include "taeda/parallel/replicate.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Tensors and containers of them, to several devices and back.
-#include "taeda/nn/parallel/scatter_gather.h"
+#include "taeda/parallel/scatter_gather.h"
 
 #include "common.h"
 

@@ -9,7 +9,6 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
-#include "taeda/nn/parallel/workers.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -17,6 +16,7 @@
 #include "taeda/ops/nn/attention.h"
 #include "taeda/ops/nn/conv.h"
 #include "taeda/ops/reduce/reduce.h"
+#include "taeda/parallel/workers.h"
 #include "tests/sim/devices.h"
 
 namespace taeda {

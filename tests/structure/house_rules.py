@@ -49,7 +49,9 @@ ALLOWED = {
     "onnx": TO_OPS | MIDDLE,
     "vision": TO_OPS | MIDDLE,
     "log": TO_OPS | MIDDLE | {"vision"},
-    "distributed": TO_OPS | MIDDLE | {"vision", "log"},
+    "parallel": TO_OPS | {"io", "nn"},
+    "distributed": TO_OPS | MIDDLE | {"parallel", "vision", "log"},
+    "rpc": TO_OPS | MIDDLE | {"distributed"},
 }
 
 

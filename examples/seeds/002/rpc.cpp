@@ -3,9 +3,9 @@
 //     rpc --file FILE --rank 0 & rpc --file FILE --rank 1
 //
 // FILE must not exist yet: there they meet.
-#include <taeda/distributed/rpc/dist_autograd.h>
-#include <taeda/distributed/rpc/distributed_optimizer.h>
-#include <taeda/distributed/rpc/remote_module.h>
+#include <taeda/rpc/dist_autograd.h>
+#include <taeda/rpc/distributed_optimizer.h>
+#include <taeda/rpc/remote_module.h>
 
 #include "stages.h"
 

@@ -1,8 +1,6 @@
 """torch.distributed.autograd: gradients through calls of other workers."""
 
-from .. import _C
-
-_rpc = _C._distributed._rpc
+from ._rpc import rpc as _rpc
 
 
 class context:

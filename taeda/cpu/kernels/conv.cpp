@@ -467,9 +467,8 @@ void weight_grad_kernel(const Tensor& grad_weight, const Tensor& grad_bias, cons
 }  // namespace
 
 void register_conv() {
-  conv_slot.set(kCPU, &conv_kernel);
-  conv_input_grad_slot.set(kCPU, &input_grad_kernel);
-  conv_weight_grad_slot.set(kCPU, &weight_grad_kernel);
+  fill_slots<On<conv_slot, conv_kernel>, On<conv_input_grad_slot, input_grad_kernel>,
+             On<conv_weight_grad_slot, weight_grad_kernel>>(kCPU);
   conv_precision_slot.set(kCPU, [](ScalarType dtype, const Tensor& weight, int64_t groups,
                                    ProductPrecision* precision) {
     precision->float32 = computes_in_float32(dtype, weight.size(1) * groups, weight.size(0));

@@ -80,9 +80,8 @@ void triangle_kernel(const Tensor& out, const Tensor& in, int64_t diagonal, bool
 }  // namespace
 
 void register_create() {
-  arange_slot.set(kCPU, &arange_kernel);
-  linspace_slot.set(kCPU, &linspace_kernel);
-  triangle_slot.set(kCPU, &triangle_kernel);
+  fill_slots<On<arange_slot, arange_kernel>, On<linspace_slot, linspace_kernel>,
+             On<triangle_slot, triangle_kernel>>(kCPU);
 }
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

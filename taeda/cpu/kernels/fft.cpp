@@ -378,9 +378,7 @@ void fft_c2r(const Tensor& out, const Tensor& in, IntArrayRef dims, double scale
 }  // namespace
 
 void register_fft() {
-  fft_c2c_slot.set(kCPU, &fft_c2c);
-  fft_r2c_slot.set(kCPU, &fft_r2c);
-  fft_c2r_slot.set(kCPU, &fft_c2r);
+  fill_slots<On<fft_c2c_slot, fft_c2c>, On<fft_r2c_slot, fft_r2c>, On<fft_c2r_slot, fft_c2r>>(kCPU);
 }
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -574,14 +574,10 @@ void nonzero_kernel(const Tensor& out, const Tensor& in) {
 }  // namespace
 
 void register_index() {
-  index_offsets_slot.set(kCPU, &index_offsets_kernel);
-  index_get_slot.set(kCPU, &index_get_kernel);
-  index_put_slot.set(kCPU, &index_put_kernel);
-  gather_slot.set(kCPU, &gather_kernel);
-  scatter_slot.set(kCPU, &scatter_kernel);
-  masked_fill_slot.set(kCPU, &masked_fill_kernel);
-  nonzero_count_slot.set(kCPU, &nonzero_count_kernel);
-  nonzero_slot.set(kCPU, &nonzero_kernel);
+  fill_slots<On<index_offsets_slot, index_offsets_kernel>, On<index_get_slot, index_get_kernel>,
+             On<index_put_slot, index_put_kernel>, On<gather_slot, gather_kernel>,
+             On<scatter_slot, scatter_kernel>, On<masked_fill_slot, masked_fill_kernel>,
+             On<nonzero_count_slot, nonzero_count_kernel>, On<nonzero_slot, nonzero_kernel>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

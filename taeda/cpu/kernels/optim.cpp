@@ -343,17 +343,11 @@ void scale_tensors(const Tensor& scale, const Tensor& tracker, const Tensor& fou
 }  // namespace
 
 void register_optim() {
-  sgd_slot.set(kCPU, sgd);
-  adam_slot.set(kCPU, adam);
-  rmsprop_slot.set(kCPU, rmsprop);
-  adagrad_slot.set(kCPU, adagrad);
-  formula_step_slot.set(kCPU, formula_step);
-  grad_norm_slot.set(kCPU, grad_norm);
-  grad_scale_slot.set(kCPU, grad_scale);
-  unscale_slot.set(kCPU, unscale);
-  grad_clamp_slot.set(kCPU, grad_clamp);
-  scale_update_slot.set(kCPU, scale_update);
-  scale_tensors_slot.set(kCPU, scale_tensors);
+  fill_slots<On<sgd_slot, sgd>, On<adam_slot, adam>, On<rmsprop_slot, rmsprop>,
+             On<adagrad_slot, adagrad>, On<formula_step_slot, formula_step>,
+             On<grad_norm_slot, grad_norm>, On<grad_scale_slot, grad_scale>,
+             On<unscale_slot, unscale>, On<grad_clamp_slot, grad_clamp>,
+             On<scale_update_slot, scale_update>, On<scale_tensors_slot, scale_tensors>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

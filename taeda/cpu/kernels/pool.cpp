@@ -542,15 +542,14 @@ void adaptive_max_pool_kernel(const Tensor& out, const Tensor& indices, const Te
 }  // namespace
 
 void register_pool() {
-  max_pool_slot.set(kCPU, &max_pool_kernel);
-  max_pool_backward_slot.set(kCPU, &max_pool_backward_kernel);
-  max_pool_gather_slot.set(kCPU, &max_pool_gather_kernel);
-  max_pool_indices_slot.set(kCPU, &max_pool_indices_kernel);
-  avg_pool_slot.set(kCPU, &avg_pool_kernel);
-  avg_pool_backward_slot.set(kCPU, &avg_pool_backward_kernel);
-  adaptive_avg_pool_slot.set(kCPU, &adaptive_avg_pool_kernel);
-  adaptive_avg_pool_backward_slot.set(kCPU, &adaptive_avg_pool_backward_kernel);
-  adaptive_max_pool_slot.set(kCPU, &adaptive_max_pool_kernel);
+  fill_slots<On<max_pool_slot, max_pool_kernel>,
+             On<max_pool_backward_slot, max_pool_backward_kernel>,
+             On<max_pool_gather_slot, max_pool_gather_kernel>,
+             On<max_pool_indices_slot, max_pool_indices_kernel>, On<avg_pool_slot, avg_pool_kernel>,
+             On<avg_pool_backward_slot, avg_pool_backward_kernel>,
+             On<adaptive_avg_pool_slot, adaptive_avg_pool_kernel>,
+             On<adaptive_avg_pool_backward_slot, adaptive_avg_pool_backward_kernel>,
+             On<adaptive_max_pool_slot, adaptive_max_pool_kernel>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

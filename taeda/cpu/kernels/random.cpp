@@ -158,11 +158,9 @@ void dropout_kept_kernel(const Tensor& out, const Tensor& in, const Tensor& kept
 }  // namespace
 
 void register_random() {
-  uniform_slot.set(kCPU, &uniform_kernel);
-  normal_slot.set(kCPU, &normal_kernel);
-  randint_slot.set(kCPU, &randint_kernel);
-  dropout_slot.set(kCPU, &dropout_kernel);
-  dropout_kept_slot.set(kCPU, &dropout_kept_kernel);
+  fill_slots<On<uniform_slot, uniform_kernel>, On<normal_slot, normal_kernel>,
+             On<randint_slot, randint_kernel>, On<dropout_slot, dropout_kernel>,
+             On<dropout_kept_slot, dropout_kept_kernel>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -210,15 +210,9 @@ void aminmax(const Tensor& least, const Tensor& most, const Tensor& in, DimMask 
 }  // namespace
 
 void register_reduce() {
-  sum_slot.set(kCPU, &sum);
-  nansum_slot.set(kCPU, &nansum);
-  mean_slot.set(kCPU, &mean);
-  prod_slot.set(kCPU, &prod);
-  amax_slot.set(kCPU, &amax);
-  amin_slot.set(kCPU, &amin);
-  aminmax_slot.set(kCPU, &aminmax);
-  any_slot.set(kCPU, &any);
-  all_slot.set(kCPU, &all);
+  fill_slots<On<sum_slot, sum>, On<nansum_slot, nansum>, On<mean_slot, mean>, On<prod_slot, prod>,
+             On<amax_slot, amax>, On<amin_slot, amin>, On<aminmax_slot, aminmax>, On<any_slot, any>,
+             On<all_slot, all>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -134,10 +134,8 @@ void cummin(const Tensor& values, const Tensor& indices, const Tensor& in, int64
 }  // namespace
 
 void register_scan() {
-  cumsum_slot.set(kCPU, &cumsum);
-  cumprod_slot.set(kCPU, &cumprod);
-  cummax_slot.set(kCPU, &cummax);
-  cummin_slot.set(kCPU, &cummin);
+  fill_slots<On<cumsum_slot, cumsum>, On<cumprod_slot, cumprod>, On<cummax_slot, cummax>,
+             On<cummin_slot, cummin>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

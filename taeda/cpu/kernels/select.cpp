@@ -141,9 +141,8 @@ void kthvalue_kernel(const Tensor& values, const Tensor& indices, const Tensor& 
 }  // namespace
 
 void register_select() {
-  median_slot.set(kCPU, &median_kernel);
-  nanmedian_slot.set(kCPU, &nanmedian_kernel);
-  kthvalue_slot.set(kCPU, &kthvalue_kernel);
+  fill_slots<On<median_slot, median_kernel>, On<nanmedian_slot, nanmedian_kernel>,
+             On<kthvalue_slot, kthvalue_kernel>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -145,10 +145,9 @@ void softmax_backward_kernel(const Tensor& grad_in, const Tensor& grad, const Te
 }  // namespace
 
 void register_softmax() {
-  softmax_slot.set(kCPU, &softmax_kernel<false>);
-  log_softmax_slot.set(kCPU, &softmax_kernel<true>);
-  softmax_backward_slot.set(kCPU, &softmax_backward_kernel<false>);
-  log_softmax_backward_slot.set(kCPU, &softmax_backward_kernel<true>);
+  fill_slots<On<softmax_slot, softmax_kernel<false>>, On<log_softmax_slot, softmax_kernel<true>>,
+             On<softmax_backward_slot, softmax_backward_kernel<false>>,
+             On<log_softmax_backward_slot, softmax_backward_kernel<true>>>(kCPU);
 }
 
 }  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -280,10 +280,9 @@ void searchsorted_kernel(const Tensor& out, const Tensor& sorted, const Tensor& 
 }  // namespace
 
 void register_sort() {
-  sort_slot.set(kCPU, &sort_kernel);
-  topk_slot.set(kCPU, &topk_kernel);
-  repeat_counts_slot.set(kCPU, &repeat_counts_kernel);
-  searchsorted_slot.set(kCPU, &searchsorted_kernel);
+  fill_slots<On<sort_slot, sort_kernel>, On<topk_slot, topk_kernel>,
+             On<repeat_counts_slot, repeat_counts_kernel>,
+             On<searchsorted_slot, searchsorted_kernel>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -307,9 +307,8 @@ void conv_weight_grad_cuda(const Tensor& grad_weight, const Tensor& grad_bias, c
 }  // namespace
 
 void register_conv() {
-  conv_slot.set(kCUDA, &conv_cuda);
-  conv_input_grad_slot.set(kCUDA, &conv_input_grad_cuda);
-  conv_weight_grad_slot.set(kCUDA, &conv_weight_grad_cuda);
+  fill_slots<On<conv_slot, conv_cuda>, On<conv_input_grad_slot, conv_input_grad_cuda>,
+             On<conv_weight_grad_slot, conv_weight_grad_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::inline v0_2::gpu

@@ -110,9 +110,8 @@ void triangle_cuda(const Tensor& out, const Tensor& in, int64_t diagonal, bool u
 }  // namespace
 
 void register_create() {
-  arange_slot.set(kCUDA, &arange_cuda);
-  linspace_slot.set(kCUDA, &linspace_cuda);
-  triangle_slot.set(kCUDA, &triangle_cuda);
+  fill_slots<On<arange_slot, arange_cuda>, On<linspace_slot, linspace_cuda>,
+             On<triangle_slot, triangle_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::gpu

@@ -192,9 +192,8 @@ void fft_c2r_cuda(const Tensor& out, const Tensor& in, IntArrayRef dims, double 
 }  // namespace
 
 void register_fft() {
-  fft_c2c_slot.set(kCUDA, &fft_c2c_cuda);
-  fft_r2c_slot.set(kCUDA, &fft_r2c_cuda);
-  fft_c2r_slot.set(kCUDA, &fft_c2r_cuda);
+  fill_slots<On<fft_c2c_slot, fft_c2c_cuda>, On<fft_r2c_slot, fft_r2c_cuda>,
+             On<fft_c2r_slot, fft_c2r_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::gpu

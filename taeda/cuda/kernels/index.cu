@@ -339,14 +339,10 @@ void nonzero_cuda(const Tensor& out, const Tensor& in) {
 }  // namespace
 
 void register_index() {
-  index_offsets_slot.set(kCUDA, &index_offsets_cuda);
-  index_get_slot.set(kCUDA, &index_get_cuda);
-  index_put_slot.set(kCUDA, &index_put_cuda);
-  gather_slot.set(kCUDA, &gather_cuda);
-  scatter_slot.set(kCUDA, &scatter_cuda);
-  masked_fill_slot.set(kCUDA, &masked_fill_cuda);
-  nonzero_count_slot.set(kCUDA, &nonzero_count_cuda);
-  nonzero_slot.set(kCUDA, &nonzero_cuda);
+  fill_slots<On<index_offsets_slot, index_offsets_cuda>, On<index_get_slot, index_get_cuda>,
+             On<index_put_slot, index_put_cuda>, On<gather_slot, gather_cuda>,
+             On<scatter_slot, scatter_cuda>, On<masked_fill_slot, masked_fill_cuda>,
+             On<nonzero_count_slot, nonzero_count_cuda>, On<nonzero_slot, nonzero_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::inline v0_2::gpu

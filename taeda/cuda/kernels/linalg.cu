@@ -46,13 +46,10 @@ void write_addresses(const Context& context, void** out, void* first, int64_t st
 }
 
 void register_linalg() {
-  cholesky_slot.set(kCUDA, &cusolver_cholesky);
-  lu_slot.set(kCUDA, &cusolver_lu);
-  lu_permutation_slot.set(kCUDA, &lu_permutation_cuda);
-  triangular_solve_slot.set(kCUDA, &cublas_triangular_solve);
-  qr_slot.set(kCUDA, &cusolver_qr);
-  eigh_slot.set(kCUDA, &cusolver_eigh);
-  svd_slot.set(kCUDA, &cusolver_svd);
+  fill_slots<On<cholesky_slot, cusolver_cholesky>, On<lu_slot, cusolver_lu>,
+             On<lu_permutation_slot, lu_permutation_cuda>,
+             On<triangular_solve_slot, cublas_triangular_solve>, On<qr_slot, cusolver_qr>,
+             On<eigh_slot, cusolver_eigh>, On<svd_slot, cusolver_svd>>(kCUDA);
 }
 
 }  // namespace taeda::gpu

@@ -401,17 +401,12 @@ void scale_update_cuda(const ScaleUpdate& update) {
 }  // namespace
 
 void register_optim() {
-  sgd_slot.set(kCUDA, &sgd_cuda);
-  adam_slot.set(kCUDA, &adam_cuda);
-  rmsprop_slot.set(kCUDA, &rmsprop_cuda);
-  adagrad_slot.set(kCUDA, &adagrad_cuda);
-  formula_step_slot.set(kCUDA, &formula_step_cuda);
-  grad_norm_slot.set(kCUDA, &grad_norm_cuda);
-  grad_scale_slot.set(kCUDA, &grad_scale_cuda);
-  unscale_slot.set(kCUDA, &unscale_cuda);
-  grad_clamp_slot.set(kCUDA, &grad_clamp_cuda);
-  scale_update_slot.set(kCUDA, &scale_update_cuda);
-  scale_tensors_slot.set(kCUDA, &scale_tensors_cuda);
+  fill_slots<On<sgd_slot, sgd_cuda>, On<adam_slot, adam_cuda>, On<rmsprop_slot, rmsprop_cuda>,
+             On<adagrad_slot, adagrad_cuda>, On<formula_step_slot, formula_step_cuda>,
+             On<grad_norm_slot, grad_norm_cuda>, On<grad_scale_slot, grad_scale_cuda>,
+             On<unscale_slot, unscale_cuda>, On<grad_clamp_slot, grad_clamp_cuda>,
+             On<scale_update_slot, scale_update_cuda>, On<scale_tensors_slot, scale_tensors_cuda>>(
+      kCUDA);
 }
 
 }  // namespace taeda::gpu

@@ -373,15 +373,13 @@ void adaptive_max_pool_cuda(const Tensor& out, const Tensor& indices, const Tens
 }  // namespace
 
 void register_pool() {
-  max_pool_slot.set(kCUDA, &max_pool_cuda);
-  max_pool_backward_slot.set(kCUDA, &max_pool_backward_cuda);
-  max_pool_gather_slot.set(kCUDA, &max_pool_gather_cuda);
-  max_pool_indices_slot.set(kCUDA, &max_pool_indices_cuda);
-  avg_pool_slot.set(kCUDA, &avg_pool_cuda);
-  avg_pool_backward_slot.set(kCUDA, &avg_pool_backward_cuda);
-  adaptive_avg_pool_slot.set(kCUDA, &adaptive_avg_pool_cuda);
-  adaptive_avg_pool_backward_slot.set(kCUDA, &adaptive_avg_pool_backward_cuda);
-  adaptive_max_pool_slot.set(kCUDA, &adaptive_max_pool_cuda);
+  fill_slots<On<max_pool_slot, max_pool_cuda>, On<max_pool_backward_slot, max_pool_backward_cuda>,
+             On<max_pool_gather_slot, max_pool_gather_cuda>,
+             On<max_pool_indices_slot, max_pool_indices_cuda>, On<avg_pool_slot, avg_pool_cuda>,
+             On<avg_pool_backward_slot, avg_pool_backward_cuda>,
+             On<adaptive_avg_pool_slot, adaptive_avg_pool_cuda>,
+             On<adaptive_avg_pool_backward_slot, adaptive_avg_pool_backward_cuda>,
+             On<adaptive_max_pool_slot, adaptive_max_pool_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::inline v0_2::gpu

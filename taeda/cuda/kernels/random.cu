@@ -215,11 +215,9 @@ void dropout_kept_cuda(const Tensor& out, const Tensor& in, const Tensor& kept, 
 }  // namespace
 
 void register_random() {
-  uniform_slot.set(kCUDA, &uniform_cuda);
-  normal_slot.set(kCUDA, &normal_cuda);
-  randint_slot.set(kCUDA, &randint_cuda);
-  dropout_slot.set(kCUDA, &dropout_cuda);
-  dropout_kept_slot.set(kCUDA, &dropout_kept_cuda);
+  fill_slots<On<uniform_slot, uniform_cuda>, On<normal_slot, normal_cuda>,
+             On<randint_slot, randint_cuda>, On<dropout_slot, dropout_cuda>,
+             On<dropout_kept_slot, dropout_kept_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::inline v0_2::gpu

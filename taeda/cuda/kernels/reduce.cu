@@ -155,15 +155,9 @@ void all_cuda(const Tensor& out, const Tensor& in, DimMask dims) {
 }  // namespace
 
 void register_reduce() {
-  sum_slot.set(kCUDA, &sum_cuda);
-  nansum_slot.set(kCUDA, &nansum_cuda);
-  mean_slot.set(kCUDA, &mean_cuda);
-  prod_slot.set(kCUDA, &prod_cuda);
-  amax_slot.set(kCUDA, &amax_cuda);
-  amin_slot.set(kCUDA, &amin_cuda);
-  aminmax_slot.set(kCUDA, &aminmax_cuda);
-  any_slot.set(kCUDA, &any_cuda);
-  all_slot.set(kCUDA, &all_cuda);
+  fill_slots<On<sum_slot, sum_cuda>, On<nansum_slot, nansum_cuda>, On<mean_slot, mean_cuda>,
+             On<prod_slot, prod_cuda>, On<amax_slot, amax_cuda>, On<amin_slot, amin_cuda>,
+             On<aminmax_slot, aminmax_cuda>, On<any_slot, any_cuda>, On<all_slot, all_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::inline v0_2::gpu

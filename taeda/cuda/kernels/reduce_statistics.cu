@@ -136,10 +136,8 @@ void min_dim_cuda(const Tensor& values, const Tensor& indices, const Tensor& in,
 }  // namespace
 
 void register_reduce_statistics() {
-  norm_slot.set(kCUDA, &norm_cuda);
-  var_slot.set(kCUDA, &var_cuda);
-  max_dim_slot.set(kCUDA, &max_dim_cuda);
-  min_dim_slot.set(kCUDA, &min_dim_cuda);
+  fill_slots<On<norm_slot, norm_cuda>, On<var_slot, var_cuda>, On<max_dim_slot, max_dim_cuda>,
+             On<min_dim_slot, min_dim_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::inline v0_2::gpu

@@ -176,11 +176,9 @@ void copy_pieces(const Context& context, ArrayRef<Piece> pieces, int64_t item) {
 }
 
 void register_rnn() {
-  rnn_cell_slot.set(kCUDA, &rnn_cell_cuda);
-  rnn_cell_backward_slot.set(kCUDA, &rnn_cell_backward_cuda);
-  rnn_space_slot.set(kCUDA, &cudnn_rnn_space);
-  rnn_slot.set(kCUDA, &cudnn_rnn);
-  rnn_backward_slot.set(kCUDA, &cudnn_rnn_backward);
+  fill_slots<On<rnn_cell_slot, rnn_cell_cuda>, On<rnn_cell_backward_slot, rnn_cell_backward_cuda>,
+             On<rnn_space_slot, cudnn_rnn_space>, On<rnn_slot, cudnn_rnn>,
+             On<rnn_backward_slot, cudnn_rnn_backward>>(kCUDA);
 }
 
 }  // namespace taeda::gpu

@@ -365,10 +365,8 @@ void kthvalue_cuda(const Tensor& values, const Tensor& indices, const Tensor& in
 }  // namespace
 
 void register_select() {
-  topk_slot.set(kCUDA, &topk_cuda);
-  kthvalue_slot.set(kCUDA, &kthvalue_cuda);
-  median_slot.set(kCUDA, &median_cuda);
-  nanmedian_slot.set(kCUDA, &nanmedian_cuda);
+  fill_slots<On<topk_slot, topk_cuda>, On<kthvalue_slot, kthvalue_cuda>,
+             On<median_slot, median_cuda>, On<nanmedian_slot, nanmedian_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::inline v0_2::gpu

@@ -173,9 +173,8 @@ void write_sorted(const char* op, const Context& context, Device device, const L
 }
 
 void register_sort() {
-  sort_slot.set(kCUDA, &sort_cuda);
-  repeat_counts_slot.set(kCUDA, &repeat_counts_cuda);
-  searchsorted_slot.set(kCUDA, &searchsorted_cuda);
+  fill_slots<On<sort_slot, sort_cuda>, On<repeat_counts_slot, repeat_counts_cuda>,
+             On<searchsorted_slot, searchsorted_cuda>>(kCUDA);
 }
 
 }  // namespace taeda::inline v0_2::gpu

@@ -5,7 +5,7 @@
 
 #include "taeda/distributed/cost/collective.h"
 #include "taeda/distributed/cost/measured_step.h"
-#include "taeda/nn/parallel/buckets.h"
+#include "taeda/parallel/buckets.h"
 
 namespace taeda::inline v0_2::distributed::cost {
 

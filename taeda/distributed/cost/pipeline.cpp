@@ -1,17 +1,14 @@
 #include "taeda/distributed/cost/pipeline.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "taeda/base/error.h"
-#include "taeda/nn/pipe/balance.h"
+#include "taeda/parallel/pipe/balance.h"
 
 namespace taeda::inline v0_2::distributed::cost {
 
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// When what each action needs has arrived, and what the devices did so far.
 class PipelineClock {
@@ -20,18 +17,13 @@ class PipelineClock {
                 const std::function<double(size_t)>& send)
       : parts_(parts),
         send_(send),
-        forward_(parts.size(), std::vector<double>(micro_batches, kNever)),
+        forward_(parts.size(), std::vector<double>(micro_batches)),
         backward_(forward_),
         kept_(stages, 0) {
-    std::ranges::fill(forward_[0], 0);
     run.busy.resize(stages);
     run.done.resize(stages);
     run.kept_bytes.resize(stages);
     run.last_backward.resize(parts.size());
-  }
-
-  bool ready(const PipelineAction& a) const {
-    return (a.backward ? backward_ : forward_)[a.stage][a.micro_batch] < kNever;
   }
 
   void perform(size_t device, const PipelineAction& a) {
@@ -210,15 +202,8 @@ PipelineRun run_pipeline(const std::vector<PartCost>& parts, size_t stages, size
   for (size_t s = 0; s < stages; ++s)
     actions.push_back(pipeline_actions(schedule, s, stages, micro_batches, parts.size() / stages));
   PipelineClock clock(parts, stages, micro_batches, send);
-  std::vector<size_t> next(stages, 0);
-  size_t left = 2 * parts.size() * micro_batches;
-  while (left > 0) {
-    const size_t before = left;
-    for (size_t s = 0; s < stages; ++s)
-      for (; next[s] < actions[s].size() && clock.ready(actions[s][next[s]]); --left)
-        clock.perform(s, actions[s][next[s]++]);
-    TAEDA_INTERNAL_ASSERT(left < before, "stages of a pipeline wait for each other");
-  }
+  nn::detail::run_orders(actions,
+                         [&](const PipelineAction& a) { clock.perform(a.stage % stages, a); });
   return clock.run;
 }
 

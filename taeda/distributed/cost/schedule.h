@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "taeda/distributed/pipeline/order.h"
+#include "taeda/parallel/pipe/schedule.h"
 
 namespace taeda::inline v0_2::distributed::cost {
 
@@ -22,7 +22,7 @@ enum class Schedule {
 Schedule schedule_of_name(const std::string& name);
 
 /// One micro-batch through one part of the model, which is `stage` there.
-using PipelineAction = pipelining::detail::StageAction;
+using PipelineAction = nn::detail::StageAction;
 
 /// What stage `stage` of `stages` does with `micro_batches`, in order. `parts_per_stage` is 1 but
 /// for Interleaved. The orders are those that processes of a pipeline follow. Throws ValueError

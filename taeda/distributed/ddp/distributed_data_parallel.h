@@ -13,8 +13,8 @@
 #include "taeda/distributed/ddp/reducer.h"
 #include "taeda/distributed/join.h"
 #include "taeda/nn/holder.h"
-#include "taeda/nn/parallel/data_parallel.h"
-#include "taeda/nn/parallel/visit_tensors.h"
+#include "taeda/nn/visit_tensors.h"
+#include "taeda/parallel/data_parallel.h"
 
 namespace taeda::inline v0_2::distributed {
 
@@ -132,10 +132,10 @@ class DistributedDataParallelImpl : public DistributedDataParallelBase {
                                     std::declval<const std::decay_t<Args>&>()...))> {
     before_forward();
     std::tuple<std::decay_t<Args>...> inputs(args...);
-    if (device()) nn::parallel::visit_tensors(inputs, [&](Tensor& t) { t = t.to(*device()); });
+    if (device()) nn::detail::visit_tensors(inputs, [&](Tensor& t) { t = t.to(*device()); });
     auto out = nn::parallel::detail::call_with(*module_, inputs);
     std::vector<Tensor> outputs;
-    nn::parallel::visit_tensors(out, [&](const Tensor& t) { outputs.push_back(t); });
+    nn::detail::visit_tensors(out, [&](const Tensor& t) { outputs.push_back(t); });
     after_forward(outputs);
     return out;
   }

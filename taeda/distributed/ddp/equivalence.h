@@ -2,7 +2,7 @@
 #pragma once
 
 #include "taeda/distributed/ddp/distributed_data_parallel.h"
-#include "taeda/nn/parallel/equivalence.h"
+#include "taeda/parallel/equivalence.h"
 
 namespace taeda::inline v0_2::equivalence {
 

@@ -5,7 +5,7 @@
 #include <future>
 #include <vector>
 
-#include "taeda/nn/parallel/buckets.h"
+#include "taeda/parallel/buckets.h"
 
 namespace taeda::inline v0_2::distributed {
 

@@ -7,9 +7,9 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/group/texts.h"
-#include "taeda/nn/parallel/buckets.h"
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/parallel/buckets.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed {

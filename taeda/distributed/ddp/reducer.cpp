@@ -9,9 +9,9 @@
 #include "taeda/autograd/meta.h"
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
-#include "taeda/nn/pipe/lane.h"
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/parallel/lane.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed {

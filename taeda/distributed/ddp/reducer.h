@@ -27,7 +27,7 @@
 #include "taeda/device/stream.h"
 #include "taeda/distributed/ddp/grad_bucket.h"
 #include "taeda/distributed/group/process_group.h"
-#include "taeda/nn/parallel/buckets.h"
+#include "taeda/parallel/buckets.h"
 
 namespace taeda::inline v0_2::distributed {
 

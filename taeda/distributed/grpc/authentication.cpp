@@ -12,6 +12,11 @@ namespace taeda::inline v0_2::distributed::grpc_link {
 
 namespace {
 
+/// Threads of gRPC, and those that a failed group left waiting for the store, go on until the
+/// process has ended. OpenSSL must not free its tables under them when it begins to; this comes
+/// before anything else uses OpenSSL, or has no effect.
+[[maybe_unused]] const int openssl_stays = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
+
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 using Context = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
 

@@ -36,11 +36,12 @@ bool is_dtype(int64_t number) {
 
 }  // namespace
 
-Shape Shape::of(const nn::detail::Form& form, const std::vector<Tensor>& tensors, bool wanted) {
-  Shape out{form, {}};
-  for (const Tensor& t : tensors) {
+Shape Shape::of(const nn::detail::Ways::Values& values) {
+  Shape out{values.forms[0], {}};
+  for (size_t i = 0; i < values.tensors.size(); ++i) {
+    const Tensor& t = values.tensors[i];
     TAEDA_CHECK_VALUE(t.defined(), "a pipeline stage returned an undefined tensor");
-    out.items.push_back({t.dtype(), t.sizes(), wanted && t.requires_grad()});
+    out.items.push_back({t.dtype(), t.sizes(), values.wanted[i]});
   }
   return out;
 }
@@ -167,9 +168,8 @@ void Link::receive_shape() {
   shape_ = Shape::decoded({numbers.data_ptr<int64_t>(), static_cast<size_t>(count)});
 }
 
-void Link::send_outputs(size_t micro_batch, const nn::detail::Form& form,
-                        const std::vector<Tensor>& outputs, bool wanted) {
-  Shape shape = Shape::of(form, outputs, wanted);
+void Link::send_outputs(size_t micro_batch, const nn::detail::Ways::Values& values) {
+  Shape shape = Shape::of(values);
   if (!shape_) {
     shape_ = std::move(shape);
     send_shape();
@@ -179,12 +179,10 @@ void Link::send_outputs(size_t micro_batch, const nn::detail::Form& form,
                                            " as stage ", from_ + 1, " on rank ", peer_,
                                            " expects since the first micro-batch"));
   }
-  std::vector<Tensor> values;
-  for (const Tensor& t : outputs) values.push_back(t.detach());
   if (is_local())
-    local().forward[micro_batch] = std::move(values);
+    local().forward[micro_batch] = values.tensors;
   else
-    for (const Tensor& t : values) send(kValues, t);
+    for (const Tensor& t : values.tensors) send(kValues, t);
 }
 
 void Link::expect(size_t micro_batch) {
@@ -217,11 +215,10 @@ std::vector<Tensor> Link::receive(size_t micro_batch) {
   return e.tensors;
 }
 
-std::vector<Tensor> Link::receive_inputs(size_t micro_batch) {
+nn::detail::Ways::Values Link::receive_inputs(size_t micro_batch) {
   if (!shape_) receive_shape();
-  std::vector<Tensor> out = receive(micro_batch);
-  for (size_t i = 0; i < out.size(); ++i)
-    out[i] = out[i].to(device_).detach().requires_grad_(shape_->items[i].wanted);
+  nn::detail::Ways::Values out{{shape_->form}, receive(micro_batch), {}};
+  for (const Shape::Item& item : shape_->items) out.wanted.push_back(item.wanted);
   return out;
 }
 
@@ -232,12 +229,12 @@ std::vector<Tensor> Link::receive_gradients(size_t micro_batch) {
   return out;
 }
 
-void Link::send_gradients(size_t micro_batch, const std::vector<Tensor>& inputs) {
+void Link::send_gradients(size_t micro_batch, const std::vector<Tensor>& leaves) {
   const NoGradGuard values_only;
-  std::vector<Tensor> gradients(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
+  std::vector<Tensor> gradients(leaves.size());
+  for (size_t i = 0; i < leaves.size(); ++i)
     if (shape_->items[i].wanted)
-      gradients[i] = inputs[i].grad().defined() ? inputs[i].grad() : zeros_like(inputs[i]);
+      gradients[i] = leaves[i].grad().defined() ? leaves[i].grad() : zeros_like(leaves[i]);
   if (is_local()) {
     local().backward[micro_batch] = std::move(gradients);
     return;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "taeda/distributed/pipeline/stage.h"
-#include "taeda/nn/pipe/stage.h"
+#include "taeda/parallel/pipe/stage_runner.h"
 
 namespace taeda::inline v0_2::distributed::pipelining::detail {
 
@@ -23,7 +23,7 @@ struct Shape {
   nn::detail::Form form;
   std::vector<Item> items;
 
-  static Shape of(const nn::detail::Form& form, const std::vector<Tensor>& tensors, bool wanted);
+  static Shape of(const nn::detail::Ways::Values& values);
   /// The first difference, "output 0 is float32[2, 3], not float32[4, 3]"; empty for none.
   std::string difference(const Shape& other) const;
   std::vector<int64_t> encoded() const;
@@ -56,14 +56,13 @@ class Link {
 
   /// Behind a stage: passes on a micro-batch's outputs. With the first, the next stage hears what
   /// all will be like. Throws ValueError, naming stage and shapes, for one that is not.
-  void send_outputs(size_t micro_batch, const nn::detail::Form& form,
-                    const std::vector<Tensor>& outputs, bool wanted);
+  void send_outputs(size_t micro_batch, const nn::detail::Ways::Values& values);
   /// Behind a stage: gradients of its outputs, undefined for those that want none.
   std::vector<Tensor> receive_gradients(size_t micro_batch);
-  /// Before a stage: leaves with the values of the stage before.
-  std::vector<Tensor> receive_inputs(size_t micro_batch);
-  /// Before a stage: passes gradients back; zeros for those that are undefined.
-  void send_gradients(size_t micro_batch, const std::vector<Tensor>& gradients);
+  /// Before a stage: the values of the stage before.
+  nn::detail::Ways::Values receive_inputs(size_t micro_batch);
+  /// Before a stage: passes the gradients of its leaves back; zeros for those that are undefined.
+  void send_gradients(size_t micro_batch, const std::vector<Tensor>& leaves);
 
   /// Has a receive under way before it is asked for, if it is known what will come.
   void expect(size_t micro_batch);

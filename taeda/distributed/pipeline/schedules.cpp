@@ -1,72 +1,107 @@
 #include "taeda/distributed/pipeline/schedules.h"
 
-#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/distributed/ddp/distributed_data_parallel.h"
 #include "taeda/distributed/group/texts.h"
-#include "taeda/distributed/pipeline/order.h"
-#include "taeda/distributed/pipeline/stage_step.h"
+#include "taeda/distributed/pipeline/link.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
-#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::distributed::pipelining {
 
-using detail::Order, detail::StageAction, detail::StageRunner;
+using nn::detail::Order, nn::detail::StageAction, nn::detail::StageRunner, nn::detail::Ways;
 
-class PipelineSchedule::Impl {
+class PipelineSchedule::Impl final : Ways {
  public:
   Impl(const char* name, const std::vector<PipelineStage>& stages, int64_t n_microbatches,
        Loss loss_fn, const ScheduleOptions& options);
   Tensor step(const std::vector<Tensor>& args, const StepOptions& options);
 
   Order order;
-  int64_t most_kept = 0;
+  nn::detail::Kept kept;
 
   size_t micro_batches() const { return static_cast<size_t>(count_); }
   /// The order without what is not done.
-  void set_order(Order whole) { order = trains_ ? std::move(whole) : forward_only(whole); }
+  void set_order(Order whole) {
+    order = trains() ? std::move(whole) : nn::detail::forward_only(whole);
+  }
 
  private:
-  detail::StepBatch cut(const std::vector<Tensor>& args, const StepOptions& options) const;
+  /// A stage of this process, and the ways to its neighbours.
+  struct Own {
+    Own(const PipelineStage& stage, Impl& impl);
+    /// Has what an action needs under way before it begins.
+    void expect(const StageAction& action) {
+      if (auto& link = action.backward ? behind : before) link->expect(action.micro_batch);
+    }
+    PipelineStage place;
+    nn::detail::Stage stage;
+    std::optional<detail::Link> before, behind;
+    DistributedDataParallelBase* replicas;  ///< if the module is one of several
+    StageRunner runner;
+    size_t to_go_back = 0;  ///< micro-batches
+  };
+
+  bool trains() const { return last_.loss != nullptr; }
+  Own& own(size_t stage) { return own_[stage / static_cast<size_t>(group_->size())]; }
+  void begin(const std::vector<Tensor>& args, const StepOptions& options);
   std::vector<Tensor> parts_of(const Tensor& t, const char* what) const;
   void check_same_everywhere();
-  void run(const StageAction& action);
-  StageRunner& runner(const StageAction& action);
+
+  Values take_values(size_t stage, size_t i) override;
+  void pass_values(size_t stage, size_t i, Values values) override {
+    own(stage).behind->send_outputs(i, values);
+  }
+  std::vector<Tensor> take_gradients(size_t stage, size_t i) override {
+    return own(stage).behind->receive_gradients(i);
+  }
+  void pass_gradients(size_t stage, size_t i, const std::vector<Tensor>& leaves) override {
+    if (auto& before = own(stage).before) before->send_gradients(i, leaves);
+  }
 
   const char* name_;
   const int64_t count_;
-  const bool trains_;
   const ProcessGroupPtr group_;
   const int stages_in_all_;
   detail::Traffic traffic_;
-  std::vector<std::unique_ptr<StageRunner>> runners_;
+  nn::detail::LastStage last_;
+  std::deque<Own> own_;
+  std::vector<std::vector<Tensor>> arguments_;  // of the first stage, by micro-batch
   bool checked_ = false;
 };
+
+PipelineSchedule::Impl::Own::Own(const PipelineStage& s, Impl& impl)
+    : place(s),
+      stage(static_cast<size_t>(s.stage_index()), taeda::detail::concat("rank ", s.group()->rank()),
+            s.device(), {s.module()}),
+      replicas(dynamic_cast<DistributedDataParallelBase*>(s.module().ptr().get())),
+      runner(stage, impl, impl.kept) {
+  if (!s.is_first()) before.emplace(place, false, impl.traffic_);
+  if (!s.is_last()) behind.emplace(place, true, impl.traffic_);
+}
 
 PipelineSchedule::Impl::Impl(const char* name, const std::vector<PipelineStage>& stages,
                              int64_t n_microbatches, Loss loss_fn, const ScheduleOptions& options)
     : name_(name),
       count_(n_microbatches),
-      trains_(loss_fn != nullptr),
       group_(stages.at(0).group()),
       stages_in_all_(stages.at(0).num_stages()) {
   TAEDA_CHECK_VALUE(count_ > 0, name_, ": expected at least one microbatch, got ", count_);
-  const double scale = options.scale_grads ? 1 / static_cast<double>(count_) : 1;
-  for (const PipelineStage& s : stages)
-    runners_.push_back(std::make_unique<StageRunner>(s, loss_fn, trains_, scale, traffic_));
-}
-
-StageRunner& PipelineSchedule::Impl::runner(const StageAction& action) {
-  return *runners_[action.stage / static_cast<size_t>(group_->size())];
+  last_.loss = std::move(loss_fn);
+  last_.weights.assign(micro_batches(), options.scale_grads ? 1 / static_cast<double>(count_) : 1);
+  for (const PipelineStage& s : stages) own_.emplace_back(s, *this);
 }
 
 /// Every process hears what the others have, so that all find the same fault.
 void PipelineSchedule::Impl::check_same_everywhere() {
   const auto texts = distributed::detail::all_gather_texts(
       taeda::detail::concat(name_, " with ", count_, " micro-batches, ", stages_in_all_,
-                            " stages and ", trains_ ? "a" : "no", " loss function"),
+                            " stages and ", trains() ? "a" : "no", " loss function"),
       group_, Site::current());
   for (size_t r = 1; r < texts.size(); ++r)
     TAEDA_CHECK_VALUE(texts[r] == texts[0],
@@ -84,48 +119,54 @@ std::vector<Tensor> PipelineSchedule::Impl::parts_of(const Tensor& t, const char
   return t.detach().chunk(count_, 0);
 }
 
-detail::StepBatch PipelineSchedule::Impl::cut(const std::vector<Tensor>& args,
-                                              const StepOptions& options) const {
-  detail::StepBatch out;
-  if (runners_.front()->stage().is_first()) {
+void PipelineSchedule::Impl::begin(const std::vector<Tensor>& args, const StepOptions& options) {
+  if (own_.front().place.is_first()) {
     TAEDA_CHECK_VALUE(!args.empty(), name_, ": the process of the first stage needs an input");
-    out.arguments.resize(micro_batches());
+    arguments_.assign(micro_batches(), {});
     for (const Tensor& arg : args) {
       const std::vector<Tensor> parts = parts_of(arg, "an input");
-      for (size_t i = 0; i < parts.size(); ++i) out.arguments[i].push_back(parts[i]);
+      for (size_t i = 0; i < parts.size(); ++i) arguments_[i].push_back(parts[i]);
     }
   }
-  if (trains_ && runners_.back()->stage().is_last())
-    out.targets = parts_of(options.target, "a target");
-  return out;
+  if (own_.back().place.is_last()) {
+    if (trains()) last_.targets = parts_of(options.target, "a target");
+    last_.outputs.assign(micro_batches(), {});
+    last_.losses.assign(trains() ? micro_batches() : 0, {});
+  }
+  for (Own& s : own_) {
+    s.runner.begin(micro_batches(), trains(), 0, s.place.is_last() ? &last_ : nullptr, nullptr);
+    s.to_go_back = micro_batches();
+  }
+  kept = {};
 }
 
-void PipelineSchedule::Impl::run(const StageAction& action) {
-  if (action.backward)
-    runner(action).backward(action.micro_batch);
-  else
-    runner(action).forward(action.micro_batch);
+Ways::Values PipelineSchedule::Impl::take_values(size_t stage, size_t i) {
+  if (auto& before = own(stage).before) return before->receive_inputs(i);
+  const std::vector<Tensor>& given = arguments_[i];
+  return {std::vector<nn::detail::Form>(given.size()), given, std::vector<bool>(given.size())};
 }
 
 Tensor PipelineSchedule::Impl::step(const std::vector<Tensor>& args, const StepOptions& options) {
   if (!checked_) check_same_everywhere();
-  detail::StepBatch batch = cut(args, options);
-  for (const auto& r : runners_) r->begin(batch, micro_batches());
-  int64_t kept = 0;
-  most_kept = 0;
+  begin(args, options);
+  // Replicas exchange what came together with the last micro-batch.
+  std::deque<DistributedDataParallelBase::NoSync> gradients_stay;
+  for (Own& s : own_)
+    if (s.replicas && trains()) gradients_stay.emplace_back(*s.replicas);
   for (size_t i = 0; i < order.size(); ++i) {
-    runner(order[i]).expect(order[i].backward, order[i].micro_batch);
-    if (i + 1 < order.size())
-      runner(order[i + 1]).expect(order[i + 1].backward, order[i + 1].micro_batch);
-    run(order[i]);
+    Own& s = own(order[i].stage);
+    s.expect(order[i]);
+    if (i + 1 < order.size()) own(order[i + 1].stage).expect(order[i + 1]);
+    if (order[i].backward && --s.to_go_back == 0 && s.replicas)
+      s.replicas->synchronize_next_backward();
+    s.runner.perform(order[i]);
     traffic_.tidy();
-    kept += order[i].backward ? -1 : 1;
-    if (trains_) most_kept = std::max(most_kept, kept);
   }
   traffic_.finish();
-  if (options.losses) *options.losses = std::move(batch.losses);
-  if (batch.outputs.empty()) return {};
-  return batch.outputs[0].dim() > 0 ? cat(batch.outputs, 0) : stack(batch.outputs);
+  if (options.losses) *options.losses = std::move(last_.losses);
+  if (!own_.back().place.is_last()) return {};
+  const std::vector<Tensor> outputs = std::exchange(last_.outputs, {});
+  return outputs[0].dim() > 0 ? cat(outputs, 0) : stack(outputs);
 }
 
 PipelineSchedule::PipelineSchedule(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -135,7 +176,7 @@ Tensor PipelineSchedule::step(const std::vector<Tensor>& args, const StepOptions
   return impl_->step(args, options);
 }
 
-int64_t PipelineSchedule::most_kept() const { return impl_->most_kept; }
+int64_t PipelineSchedule::most_kept() const { return impl_->kept.most; }
 
 std::shared_ptr<PipelineSchedule::Impl> PipelineSchedule::one_stage(
     const char* name, nn::PipeSchedule order, const PipelineStage& stage, int64_t n_microbatches,
@@ -145,8 +186,9 @@ std::shared_ptr<PipelineSchedule::Impl> PipelineSchedule::one_stage(
                     " processes");
   auto out =
       std::make_shared<Impl>(name, std::vector{stage}, n_microbatches, std::move(loss_fn), options);
-  out->set_order(detail::order_of(order, static_cast<size_t>(stage.stage_index()),
-                                  static_cast<size_t>(stage.num_stages()), out->micro_batches()));
+  out->set_order(nn::detail::order_of(order, static_cast<size_t>(stage.stage_index()),
+                                      static_cast<size_t>(stage.num_stages()),
+                                      out->micro_batches()));
   return out;
 }
 
@@ -166,9 +208,9 @@ std::shared_ptr<PipelineSchedule::Impl> PipelineSchedule::interleaved(
                       stages[i].num_stages());
   }
   auto out = std::make_shared<Impl>(name, stages, n_microbatches, std::move(loss_fn), options);
-  out->set_order(detail::interleaved_order_of(static_cast<size_t>(group->rank()),
-                                              static_cast<size_t>(group->size()), stages.size(),
-                                              out->micro_batches()));
+  out->set_order(nn::detail::interleaved_order_of(static_cast<size_t>(group->rank()),
+                                                  static_cast<size_t>(group->size()), stages.size(),
+                                                  out->micro_batches()));
   return out;
 }
 

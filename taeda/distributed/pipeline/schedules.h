@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "taeda/distributed/pipeline/stage.h"
-#include "taeda/nn/pipe/report.h"
+#include "taeda/parallel/pipe/report.h"
 
 namespace taeda::inline v0_2::distributed::pipelining {
 

@@ -5,8 +5,8 @@
 
 #include "taeda/distributed/group/process_group.h"
 #include "taeda/distributed/join.h"
-#include "taeda/nn/parallel/buckets.h"
 #include "taeda/optim/optimizer.h"
+#include "taeda/parallel/buckets.h"
 
 namespace taeda::inline v0_2::distributed {
 

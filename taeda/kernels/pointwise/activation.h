@@ -38,10 +38,8 @@ TAEDA_HD T gelu_inner(T x) {
 }  // namespace detail
 
 /// x > 0 ? x : 0; NaN stays NaN.
-struct Relu {
+struct Relu : Pointwise<1, RealTypes> {
   static constexpr const char* name = "relu";
-  static constexpr int arity = 1;
-  using Types = RealTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return x < T(0) ? T(0) : x;
@@ -82,10 +80,8 @@ struct LeakyRelu : detail::FloatUnary {
 };
 
 /// x > 0 ? x : weight x
-struct Prelu {
+struct Prelu : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "prelu";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x, T weight) const {
     return x > T(0) ? x : x * weight;

@@ -40,10 +40,8 @@ struct LeakyReluBackward : detail::FloatBinary {
 };
 
 /// By x, and by the weight.
-struct PreluBackward {
+struct PreluBackward : Pointwise<3, FloatTypes> {
   static constexpr const char* name = "prelu_backward";
-  static constexpr int arity = 3;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T g, T x, T weight) const {
     return x > T(0) ? g : g * weight;

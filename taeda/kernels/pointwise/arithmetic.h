@@ -56,21 +56,17 @@ struct Sub {
   }
 };
 
-struct Mul {
+struct Mul : Pointwise<2, AllTypes> {
   static constexpr const char* name = "mul";
-  static constexpr int arity = 2;
-  using Types = AllTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return wrapping::mul(a, b);
   }
 };
 
-struct Div {
+struct Div : Pointwise<2, FloatComplexTypes> {
   static constexpr const char* name = "div";
-  static constexpr int arity = 2;
   static constexpr bool promotes_to_float = true;
-  using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return detail::quotient(a, b);
@@ -85,10 +81,8 @@ struct Div {
   }
 };
 
-struct Pow {
+struct Pow : Pointwise<2, RealTypes> {
   static constexpr const char* name = "pow";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
   static constexpr ComplexPow complex_form{};
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
@@ -106,20 +100,16 @@ struct Pow {
 };
 
 /// NaN if either is NaN.
-struct Maximum {
+struct Maximum : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "maximum";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return a != a || a > b ? a : b;
   }
 };
 
-struct Minimum {
+struct Minimum : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "minimum";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return a != a || a < b ? a : b;
@@ -128,31 +118,24 @@ struct Minimum {
 
 /// The part of maximum's gradient that belongs to a: all of it, half for equal ones, or nothing. A
 /// NaN gives each all of it, as in PyTorch.
-struct MaximumShare {
+struct MaximumShare : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "maximum_share";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return a < b ? T(0) : a == b ? T(0.5) : T(1);
   }
 };
 
-struct Atan2 {
+struct Atan2 : FloatPointwise<2> {
   static constexpr const char* name = "atan2";
-  static constexpr int arity = 2;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T y, T x) const {
     return math::atan2(y, x);
   }
 };
 
-struct Hypot {
+struct Hypot : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "hypot";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return math::hypot(a, b);
@@ -161,10 +144,8 @@ struct Hypot {
 
 /// start + weight (end - start), from whichever end is nearer, so that weight 1 gives `end`
 /// exactly.
-struct Lerp {
+struct Lerp : Pointwise<3, FloatComplexTypes> {
   static constexpr const char* name = "lerp";
-  static constexpr int arity = 3;
-  using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD T operator()(T start, T end, T weight) const {
     const T span = end - start;

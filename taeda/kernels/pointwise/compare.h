@@ -6,60 +6,48 @@
 
 namespace taeda::inline v0_2 {
 
-struct Eq {
+struct Eq : Pointwise<2, AllTypes> {
   static constexpr const char* name = "eq";
-  static constexpr int arity = 2;
-  using Types = AllTypes;
   template <class T>
   TAEDA_HD bool operator()(T a, T b) const {
     return a == b;
   }
 };
 
-struct Ne {
+struct Ne : Pointwise<2, AllTypes> {
   static constexpr const char* name = "ne";
-  static constexpr int arity = 2;
-  using Types = AllTypes;
   template <class T>
   TAEDA_HD bool operator()(T a, T b) const {
     return !(a == b);
   }
 };
 
-struct Lt {
+struct Lt : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "lt";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD bool operator()(T a, T b) const {
     return a < b;
   }
 };
 
-struct Le {
+struct Le : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "le";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD bool operator()(T a, T b) const {
     return a <= b;
   }
 };
 
-struct Gt {
+struct Gt : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "gt";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD bool operator()(T a, T b) const {
     return a > b;
   }
 };
 
-struct Ge {
+struct Ge : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "ge";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD bool operator()(T a, T b) const {
     return a >= b;
@@ -107,40 +95,32 @@ struct LogicalNot {
   }
 };
 
-struct BitwiseAnd {
+struct BitwiseAnd : Pointwise<2, IntBoolTypes> {
   static constexpr const char* name = "bitwise_and";
-  static constexpr int arity = 2;
-  using Types = IntBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return static_cast<T>(a & b);
   }
 };
 
-struct BitwiseOr {
+struct BitwiseOr : Pointwise<2, IntBoolTypes> {
   static constexpr const char* name = "bitwise_or";
-  static constexpr int arity = 2;
-  using Types = IntBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return static_cast<T>(a | b);
   }
 };
 
-struct BitwiseXor {
+struct BitwiseXor : Pointwise<2, IntBoolTypes> {
   static constexpr const char* name = "bitwise_xor";
-  static constexpr int arity = 2;
-  using Types = IntBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return static_cast<T>(a ^ b);
   }
 };
 
-struct BitwiseNot {
+struct BitwiseNot : Pointwise<1, IntBoolTypes> {
   static constexpr const char* name = "bitwise_not";
-  static constexpr int arity = 1;
-  using Types = IntBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T a) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -177,30 +157,24 @@ TAEDA_HD bool is_inf(complex<T> x) {
 }
 }  // namespace detail
 
-struct IsNan {
+struct IsNan : Pointwise<1, FloatComplexTypes> {
   static constexpr const char* name = "isnan";
-  static constexpr int arity = 1;
-  using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD bool operator()(T x) const {
     return detail::is_nan(x);
   }
 };
 
-struct IsInf {
+struct IsInf : Pointwise<1, FloatComplexTypes> {
   static constexpr const char* name = "isinf";
-  static constexpr int arity = 1;
-  using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD bool operator()(T x) const {
     return detail::is_inf(x);
   }
 };
 
-struct IsFinite {
+struct IsFinite : Pointwise<1, FloatComplexTypes> {
   static constexpr const char* name = "isfinite";
-  static constexpr int arity = 1;
-  using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD bool operator()(T x) const {
     return detail::is_finite(x);
@@ -208,11 +182,9 @@ struct IsFinite {
 };
 
 /// condition ? a : b
-struct Where {
+struct Where : Pointwise<3, AllTypes> {
   static constexpr const char* name = "where";
-  static constexpr int arity = 3;
   static constexpr int masks = 1;
-  using Types = AllTypes;
   template <class T>
   TAEDA_HD T operator()(bool condition, T a, T b) const {
     return condition ? a : b;
@@ -220,11 +192,9 @@ struct Where {
 };
 
 /// condition ? x : 0, the gradient of a selection.
-struct Masked {
+struct Masked : Pointwise<2, FloatComplexTypes> {
   static constexpr const char* name = "masked";
-  static constexpr int arity = 2;
   static constexpr int masks = 1;
-  using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD T operator()(bool condition, T x) const {
     return condition ? x : T(0);

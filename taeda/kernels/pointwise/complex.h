@@ -118,10 +118,8 @@ struct ComplexOfOne {
 };
 
 /// a^b.
-struct ComplexPow {
+struct ComplexPow : Pointwise<2, ComplexTypes> {
   static constexpr const char* name = "complex_pow";
-  static constexpr int arity = 2;
-  using Types = ComplexTypes;
 
   template <class T>
   TAEDA_NOINLINE TAEDA_HD complex<T> operator()(complex<T> a, complex<T> b) const {

@@ -7,10 +7,8 @@
 namespace taeda::inline v0_2 {
 
 /// 0 below 0, 1 above, the second operand at 0; 0 for NaN.
-struct Heaviside {
+struct Heaviside : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "heaviside";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T x, T at_zero) const {
     const T step = x > T(0) ? T(1) : T(0);
@@ -19,10 +17,8 @@ struct Heaviside {
 };
 
 /// The larger one; of a number and NaN the number.
-struct Fmax {
+struct Fmax : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "fmax";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return (a >= b) | (b != b) ? a : b;
@@ -30,10 +26,8 @@ struct Fmax {
 };
 
 /// The smaller one; of a number and NaN the number.
-struct Fmin {
+struct Fmin : Pointwise<2, RealBoolTypes> {
   static constexpr const char* name = "fmin";
-  static constexpr int arity = 2;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return (a <= b) | (b != b) ? a : b;
@@ -54,10 +48,8 @@ struct LogSum {
 }  // namespace detail
 
 /// log(e^a + e^b).
-struct LogAddExp {
+struct LogAddExp : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "logaddexp";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     const detail::LogSum<T> sum(a, b);
@@ -66,10 +58,8 @@ struct LogAddExp {
 };
 
 /// log2(2^a + 2^b).
-struct LogAddExp2 {
+struct LogAddExp2 : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "logaddexp2";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     const detail::LogSum<T> sum(a, b);
@@ -78,11 +68,8 @@ struct LogAddExp2 {
 };
 
 /// x log(y), 0 where x is 0 and y is a number.
-struct Xlogy {
+struct Xlogy : FloatPointwise<2> {
   static constexpr const char* name = "xlogy";
-  static constexpr int arity = 2;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x, T y) const {
     const T product = x * math::log(y);
@@ -113,11 +100,8 @@ struct Logit {
 };
 
 /// sin(pi x) / (pi x), 1 at 0.
-struct Sinc {
+struct Sinc : FloatPointwise<1> {
   static constexpr const char* name = "sinc";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr float bound = 3e5f;  // times pi it is below math::kTrigBound
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -135,10 +119,8 @@ struct Sinc {
 };
 
 /// d sinc / dx. Near 0, where cos a and sin a / a cancel, by the series of their difference.
-struct SincSlope {
+struct SincSlope : Pointwise<1, FloatTypes> {
   static constexpr const char* name = "sinc_slope";
-  static constexpr int arity = 1;
-  using Types = FloatTypes;
   static constexpr float bound = Sinc::bound;
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -171,11 +153,8 @@ struct SincSlope {
 };
 
 /// The inverse of erf.
-struct Erfinv {
+struct Erfinv : FloatPointwise<1> {
   static constexpr const char* name = "erfinv";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::erfinv(x);

@@ -25,10 +25,8 @@ TAEDA_HD T negate(T a) {
 }  // namespace detail
 
 /// a / b rounded towards zero.
-struct DivTrunc {
+struct DivTrunc : Pointwise<2, RealTypes> {
   static constexpr const char* name = "div_trunc";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
   static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
   int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_div_trunc(a, b); }
   static bool fits(int32_t a, int32_t b) { return detail::fits_division(a, b); }
@@ -46,10 +44,8 @@ struct DivTrunc {
 
 /// a / b rounded down, as Python's //: (a - a % b) / b, corrected by the rounding of the
 /// difference.
-struct DivFloor {
+struct DivFloor : Pointwise<2, RealTypes> {
   static constexpr const char* name = "div_floor";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
   float bounded(float a, float b) const { return detail::bounded_floor_divide(a, b); }
   static bool fits(double a, double b) { return detail::fits_fmod(a, b); }
@@ -77,10 +73,8 @@ struct DivFloor {
 };
 
 /// Python's %: the result has the sign of b.
-struct Remainder {
+struct Remainder : Pointwise<2, RealTypes> {
   static constexpr const char* name = "remainder";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
   static bool fits(int64_t a, int64_t b) { return detail::fits_division(a, b); }
   int64_t bounded(int64_t a, int64_t b) const { return detail::bounded_remainder(a, b); }
@@ -103,10 +97,8 @@ struct Remainder {
 };
 
 /// C's fmod: the result has the sign of a.
-struct Fmod {
+struct Fmod : Pointwise<2, RealTypes> {
   static constexpr const char* name = "fmod";
-  static constexpr int arity = 2;
-  using Types = RealTypes;
   static bool fits(float a, float b) { return detail::fits_fmod(a, b); }
   float bounded(float a, float b) const { return detail::bounded_fmod(a, b); }
   static bool fits(double a, double b) { return detail::fits_fmod(a, b); }

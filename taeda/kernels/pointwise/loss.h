@@ -6,20 +6,16 @@
 
 namespace taeda::inline v0_2 {
 
-struct MseLoss {
+struct MseLoss : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "mse_loss";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x, T t) const {
     return (x - t) * (x - t);
   }
 };
 
-struct L1Loss {
+struct L1Loss : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "l1_loss";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x, T t) const {
     return x < t ? t - x : x - t;
@@ -67,10 +63,8 @@ struct HuberLoss {
 };
 
 /// -(t log x + (1 - t) log(1 - x)), logarithms cut off at -100.
-struct BinaryCrossEntropy {
+struct BinaryCrossEntropy : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "binary_cross_entropy";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x, T t) const {
     const T a = math::log(x), b = math::log1p(-x);
@@ -79,10 +73,8 @@ struct BinaryCrossEntropy {
 };
 
 /// The same of sigmoid(x): max(x, 0) - x t + log(1 + exp(-|x|)).
-struct BinaryCrossEntropyLogits {
+struct BinaryCrossEntropyLogits : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "binary_cross_entropy_with_logits";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x, T t) const {
     const T a = x < T(0) ? -x : x;

@@ -12,11 +12,8 @@
 
 namespace taeda::inline v0_2 {
 
-struct Acosh {
+struct Acosh : FloatPointwise<1> {
   static constexpr const char* name = "acosh";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Acosh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -24,11 +21,8 @@ struct Acosh {
   }
 };
 
-struct Asinh {
+struct Asinh : FloatPointwise<1> {
   static constexpr const char* name = "asinh";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Asinh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -36,11 +30,8 @@ struct Asinh {
   }
 };
 
-struct Atanh {
+struct Atanh : FloatPointwise<1> {
   static constexpr const char* name = "atanh";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Atanh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -49,11 +40,8 @@ struct Atanh {
 };
 
 /// The size of a with the sign of b.
-struct CopySign {
+struct CopySign : FloatPointwise<2> {
   static constexpr const char* name = "copysign";
-  static constexpr int arity = 2;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     return std::copysign(a, b);
@@ -61,11 +49,8 @@ struct CopySign {
 };
 
 /// log |Gamma(x)|.
-struct Lgamma {
+struct Lgamma : FloatPointwise<1> {
   static constexpr const char* name = "lgamma";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static bool fits(float x) { return detail::fits_lgamma(x); }
   float bounded(float x) const { return detail::bounded_lgamma(x); }
   TAEDA_HD float operator()(float x) const {
@@ -86,11 +71,8 @@ struct Lgamma {
 
 /// The derivative of log Gamma(x): by the reflection formula below 0, the recurrence up to 10, then
 /// the asymptotic series (Abramowitz and Stegun, 6.3.7, 6.3.5 and 6.3.18).
-struct Digamma {
+struct Digamma : FloatPointwise<1> {
   static constexpr const char* name = "digamma";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static bool fits(float x) { return detail::fits_lgamma(x); }
   float bounded(float x) const { return detail::bounded_digamma(x); }
   TAEDA_HD float operator()(float x) const {
@@ -124,11 +106,8 @@ struct Digamma {
 };
 
 /// The second derivative of log Gamma(x), in the same three steps (6.4.7, 6.4.6 and 6.4.12).
-struct Trigamma {
+struct Trigamma : FloatPointwise<1> {
   static constexpr const char* name = "trigamma";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   TAEDA_HD float operator()(float x) const { return static_cast<float>((*this)(double(x))); }
   TAEDA_HD double operator()(double x) const {
     double sign = 1, sum = 0;
@@ -168,10 +147,8 @@ struct NextAfter {
 };
 
 /// The greatest common divisor; that of 0 and 0 is 0.
-struct Gcd {
+struct Gcd : Pointwise<2, IntTypes> {
   static constexpr const char* name = "gcd";
-  static constexpr int arity = 2;
-  using Types = IntTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     using U = std::make_unsigned_t<T>;
@@ -187,10 +164,8 @@ struct Gcd {
 };
 
 /// a * 2^b in the dtype's bits. Shifts by less than 0 or by the number of bits give 0.
-struct ShiftLeft {
+struct ShiftLeft : Pointwise<2, IntTypes> {
   static constexpr const char* name = "bitwise_left_shift";
-  static constexpr int arity = 2;
-  using Types = IntTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     using U = std::make_unsigned_t<T>;
@@ -200,10 +175,8 @@ struct ShiftLeft {
 };
 
 /// a / 2^b, rounded down. Shifts by less than 0 or by the number of bits leave the sign.
-struct ShiftRight {
+struct ShiftRight : Pointwise<2, IntTypes> {
   static constexpr const char* name = "bitwise_right_shift";
-  static constexpr int arity = 2;
-  using Types = IntTypes;
   template <class T>
   TAEDA_HD T operator()(T a, T b) const {
     if (b < T(0) || static_cast<uint64_t>(b) >= sizeof(T) * 8) return a < T(0) ? T(-1) : T(0);

@@ -68,11 +68,8 @@ struct SpecialOfOne {
 };
 
 /// The normal distribution function.
-struct Ndtr {
+struct Ndtr : FloatPointwise<1> {
   static constexpr const char* name = "ndtr";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   /// erfc(y) falls like e^(-y^2): what y lost when it was rounded counts 2 y times.
   TAEDA_HD float operator()(float x) const {
     const double exact = -static_cast<double>(x) * math::detail::kSqrtHalf;

@@ -28,11 +28,9 @@ TAEDA_HD complex<T> complex_exp(complex<T> x) {
 }
 }  // namespace detail
 
-struct Exp {
+struct Exp : Pointwise<1, FloatComplexTypes> {
   static constexpr const char* name = "exp";
-  static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
-  using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>)
@@ -52,11 +50,8 @@ struct Exp {
   }
 };
 
-struct Exp2 {
+struct Exp2 : FloatPointwise<1> {
   static constexpr const char* name = "exp2";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Exp2};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -64,11 +59,8 @@ struct Exp2 {
   }
 };
 
-struct Expm1 {
+struct Expm1 : FloatPointwise<1> {
   static constexpr const char* name = "expm1";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Expm1};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -76,11 +68,8 @@ struct Expm1 {
   }
 };
 
-struct Log {
+struct Log : FloatPointwise<1> {
   static constexpr const char* name = "log";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Log};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -88,11 +77,8 @@ struct Log {
   }
 };
 
-struct Log2 {
+struct Log2 : FloatPointwise<1> {
   static constexpr const char* name = "log2";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Log2};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -100,11 +86,8 @@ struct Log2 {
   }
 };
 
-struct Log10 {
+struct Log10 : FloatPointwise<1> {
   static constexpr const char* name = "log10";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Log10};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -112,11 +95,8 @@ struct Log10 {
   }
 };
 
-struct Log1p {
+struct Log1p : FloatPointwise<1> {
   static constexpr const char* name = "log1p";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Log1p};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -124,11 +104,8 @@ struct Log1p {
   }
 };
 
-struct Sin {
+struct Sin : FloatPointwise<1> {
   static constexpr const char* name = "sin";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Sin};
   static constexpr float bound = 1e6f;
   template <class T>
@@ -141,11 +118,8 @@ struct Sin {
   }
 };
 
-struct Cos {
+struct Cos : FloatPointwise<1> {
   static constexpr const char* name = "cos";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Cos};
   static constexpr float bound = 1e6f;
   template <class T>
@@ -158,11 +132,8 @@ struct Cos {
   }
 };
 
-struct Tan {
+struct Tan : FloatPointwise<1> {
   static constexpr const char* name = "tan";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Tan};
   static constexpr float bound = 1e6f;
   template <class T>
@@ -175,11 +146,8 @@ struct Tan {
   }
 };
 
-struct Asin {
+struct Asin : FloatPointwise<1> {
   static constexpr const char* name = "asin";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Asin};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -187,11 +155,8 @@ struct Asin {
   }
 };
 
-struct Acos {
+struct Acos : FloatPointwise<1> {
   static constexpr const char* name = "acos";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Acos};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -199,11 +164,8 @@ struct Acos {
   }
 };
 
-struct Atan {
+struct Atan : FloatPointwise<1> {
   static constexpr const char* name = "atan";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Atan};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -211,11 +173,8 @@ struct Atan {
   }
 };
 
-struct Sinh {
+struct Sinh : FloatPointwise<1> {
   static constexpr const char* name = "sinh";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Sinh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -223,11 +182,8 @@ struct Sinh {
   }
 };
 
-struct Cosh {
+struct Cosh : FloatPointwise<1> {
   static constexpr const char* name = "cosh";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Cosh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -235,11 +191,8 @@ struct Cosh {
   }
 };
 
-struct Tanh {
+struct Tanh : FloatPointwise<1> {
   static constexpr const char* name = "tanh";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Tanh};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -247,33 +200,24 @@ struct Tanh {
   }
 };
 
-struct Erf {
+struct Erf : FloatPointwise<1> {
   static constexpr const char* name = "erf";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::erf(x);
   }
 };
 
-struct Erfc {
+struct Erfc : FloatPointwise<1> {
   static constexpr const char* name = "erfc";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return math::erfc(x);
   }
 };
 
-struct Sigmoid {
+struct Sigmoid : FloatPointwise<1> {
   static constexpr const char* name = "sigmoid";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Sigmoid};
   template <class T>
   TAEDA_HD T operator()(T x) const {

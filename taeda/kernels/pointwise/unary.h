@@ -10,10 +10,8 @@
 namespace taeda::inline v0_2 {
 
 /// |x|; real for a complex x.
-struct Abs {
+struct Abs : Pointwise<1, AllTypes> {
   static constexpr const char* name = "abs";
-  static constexpr int arity = 1;
-  using Types = AllTypes;
   static ScalarType result_dtype(ScalarType common) { return to_real_type(common); }
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -28,13 +26,11 @@ struct Abs {
   }
 };
 
-struct Neg {
+struct Neg : Pointwise<1, AllTypes> {
   static constexpr const char* name = "neg";
   static constexpr const char* not_for_bool =
       "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
       "a mask, use the `~` or `logical_not()` operator instead.";
-  static constexpr int arity = 1;
-  using Types = AllTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     if constexpr (wrapping::kCanOverflow<T>)
@@ -45,21 +41,16 @@ struct Neg {
 };
 
 /// -1, 0 or 1; 0 for NaN.
-struct Sign {
+struct Sign : Pointwise<1, RealBoolTypes> {
   static constexpr const char* name = "sign";
-  static constexpr int arity = 1;
-  using Types = RealBoolTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return static_cast<T>((x > T(0)) - (x < T(0)));
   }
 };
 
-struct Sqrt {
+struct Sqrt : FloatPointwise<1> {
   static constexpr const char* name = "sqrt";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Sqrt};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -67,11 +58,8 @@ struct Sqrt {
   }
 };
 
-struct Rsqrt {
+struct Rsqrt : FloatPointwise<1> {
   static constexpr const char* name = "rsqrt";
-  static constexpr int arity = 1;
-  static constexpr bool promotes_to_float = true;
-  using Types = FloatTypes;
   static constexpr ComplexOfOne complex_form{ComplexFunction::Rsqrt};
   template <class T>
   TAEDA_HD T operator()(T x) const {
@@ -79,31 +67,25 @@ struct Rsqrt {
   }
 };
 
-struct Square {
+struct Square : Pointwise<1, AllTypes> {
   static constexpr const char* name = "square";
-  static constexpr int arity = 1;
-  using Types = AllTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return wrapping::mul(x, x);
   }
 };
 
-struct Cube {
+struct Cube : Pointwise<1, FloatTypes> {
   static constexpr const char* name = "cube";
-  static constexpr int arity = 1;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return x * x * x;
   }
 };
 
-struct Reciprocal {
+struct Reciprocal : Pointwise<1, FloatComplexTypes> {
   static constexpr const char* name = "reciprocal";
-  static constexpr int arity = 1;
   static constexpr bool promotes_to_float = true;
-  using Types = FloatComplexTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return detail::quotient(T(1), x);
@@ -118,33 +100,27 @@ struct Reciprocal {
   }
 };
 
-struct Floor {
+struct Floor : Pointwise<1, FloatTypes> {
   static constexpr const char* name = "floor";
   static constexpr bool keeps_integers = true;  // in place; the operation clones them
-  static constexpr int arity = 1;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return std::floor(x);
   }
 };
 
-struct Ceil {
+struct Ceil : Pointwise<1, FloatTypes> {
   static constexpr const char* name = "ceil";
   static constexpr bool keeps_integers = true;
-  static constexpr int arity = 1;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return std::ceil(x);
   }
 };
 
-struct Trunc {
+struct Trunc : Pointwise<1, FloatTypes> {
   static constexpr const char* name = "trunc";
   static constexpr bool keeps_integers = true;
-  static constexpr int arity = 1;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return std::trunc(x);
@@ -152,31 +128,25 @@ struct Trunc {
 };
 
 /// To the nearest integer, halves to even.
-struct Round {
+struct Round : Pointwise<1, FloatTypes> {
   static constexpr const char* name = "round";
   static constexpr bool keeps_integers = true;
-  static constexpr int arity = 1;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return std::rint(x);
   }
 };
 
-struct Frac {
+struct Frac : Pointwise<1, FloatTypes> {
   static constexpr const char* name = "frac";
-  static constexpr int arity = 1;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return x - std::trunc(x);
   }
 };
 
-struct Conj {
+struct Conj : Pointwise<1, ComplexTypes> {
   static constexpr const char* name = "conj";
-  static constexpr int arity = 1;
-  using Types = ComplexTypes;
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return {x.re, -x.im};
@@ -184,10 +154,8 @@ struct Conj {
 };
 
 /// min(max(x, low), high); NaN stays NaN.
-struct Clamp {
+struct Clamp : Pointwise<3, RealTypes> {
   static constexpr const char* name = "clamp";
-  static constexpr int arity = 3;
-  using Types = RealTypes;
   template <class T>
   TAEDA_HD T operator()(T x, T low, T high) const {
     const T up = x < low || low != low ? low : x;
@@ -196,10 +164,8 @@ struct Clamp {
 };
 
 /// Whether a clamped x lies within its bounds: where its gradient passes.
-struct ClampMask {
+struct ClampMask : Pointwise<3, FloatTypes> {
   static constexpr const char* name = "clamp_mask";
-  static constexpr int arity = 3;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD bool operator()(T x, T low, T high) const {
     return x > low && x < high;
@@ -228,20 +194,16 @@ struct NanToNum {
 };
 
 /// Gradients of tanh and sigmoid, from their results.
-struct TanhBackward {
+struct TanhBackward : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "tanh_backward";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T g, T y) const {
     return g * (T(1) - y * y);
   }
 };
 
-struct SigmoidBackward {
+struct SigmoidBackward : Pointwise<2, FloatTypes> {
   static constexpr const char* name = "sigmoid_backward";
-  static constexpr int arity = 2;
-  using Types = FloatTypes;
   template <class T>
   TAEDA_HD T operator()(T g, T y) const {
     return g * (T(1) - y) * y;

@@ -1,132 +1,18 @@
-// Strangers who begin one stream after the other and end each at once, which HTTP/2 lets them do
-// without waiting for anybody: neither a store nor a worker keeps much of it.
+// Strangers who begin streams and reset them: a store keeps little of it.
 
 #if defined(TAEDA_HAS_GRPC) && !defined(__SANITIZE_THREAD__)  // missing_grpc() in stores.h
 
-#include <arpa/inet.h>
+#include "tests/distributed/security/rapid_reset.h"
+
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <fstream>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "taeda/distributed/rpc/transport.h"
 #include "taeda/distributed/store/tcp_store.h"
 #include "tests/distributed/stores.h"
 
 namespace taeda::distributed {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char* kStorePath = "/taeda_store.StoreService/Join";
-constexpr const char* kWorkerPath = "/taeda_rpc.Worker/Talk";
-
-/// HTTP/2, as far as it takes to begin streams and to reset them.
-class Resetter {
- public:
-  Resetter(int port, const std::string& path) : socket_(connected(port)), path_(path) {
-    send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(kSettings, 0, 0, ""));
-  }
-  ~Resetter() { ::close(socket_); }
-  Resetter(const Resetter&) = delete;
-  Resetter& operator=(const Resetter&) = delete;
-
-  /// Whether the other side takes it still.
-  bool begin_and_reset(int streams) {
-    std::string out;
-    for (int i = 0; i < streams; ++i, stream_ += 2)
-      out += frame(kHeaders, kEndHeaders, stream_, headers()) +
-             frame(kReset, 0, stream_, std::string("\0\0\0\x08", 4));
-    return send(out);
-  }
-
- private:
-  static constexpr char kHeaders = 1, kReset = 3, kSettings = 4, kEndHeaders = 4;
-
-  static int connected(int port) {
-    const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience = {.tv_sec = 5, .tv_usec = 0};
-    ::setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return -1;
-    return s;
-  }
-  bool send(const std::string& bytes) const {
-    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
-           static_cast<ssize_t>(bytes.size());
-  }
-  static std::string frame(char type, char flags, uint32_t stream, const std::string& payload) {
-    std::string out;
-    for (int shift = 16; shift >= 0; shift -= 8) out += static_cast<char>(payload.size() >> shift);
-    out += {type, flags};
-    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(stream >> shift);
-    return out + payload;
-  }
-  /// In full once, then by their places in the table that both sides keep.
-  std::string headers() const {
-    if (stream_ > 1) return "\x83\x86\xc1\xc0\xbf\xbe";
-    std::string out = "\x83\x86";  // POST, http
-    const std::vector<std::pair<std::string, std::string>> fields = {
-        {":path", path_},
-        {":authority", "x"},
-        {"te", "trailers"},
-        {"content-type", "application/grpc"}};
-    for (const auto& [name, value] : fields) out += "\x40" + text(name) + text(value);
-    return out;
-  }
-  static std::string text(const std::string& s) { return static_cast<char>(s.size()) + s; }
-
-  const int socket_;
-  const std::string path_;
-  uint32_t stream_ = 1;
-};
-
-size_t resident_mebibytes() {
-  size_t all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) >> 20;
-}
-
-/// How many streams one connection could begin, up to `most`.
-int streams_of_one_connection(int port, const std::string& path, int most) {
-  Resetter stranger(port, path);
-  constexpr int kAtOnce = 100;
-  for (int n = 0; n < most; n += kAtOnce)
-    if (!stranger.begin_and_reset(kAtOnce)) return n;
-  return most;
-}
-
-/// By how many MiB this process grows while four strangers do nothing else, and come again when
-/// they are turned away.
-size_t growth_under_attack(int port, const std::string& path) {
-  const size_t before = resident_mebibytes();
-  const auto end = Clock::now() + std::chrono::seconds(3);
-  std::vector<std::thread> strangers;
-  for (int i = 0; i < 4; ++i)
-    strangers.emplace_back([&] {
-      while (Clock::now() < end) {
-        Resetter stranger(port, path);
-        while (Clock::now() < end && stranger.begin_and_reset(500)) {
-        }
-      }
-    });
-  for (std::thread& t : strangers) t.join();
-  const size_t after = resident_mebibytes();
-  return after > before ? after - before : 0;
-}
-
-/// More than all of it together comes to, and less than a quarter of what one second would be.
-constexpr size_t kMostGrowth = 200;
-constexpr int kManyStreams = 200'000;
 
 TEST(RapidReset, AStoreEndsTheConnectionAndServesItsMembers) {
   const Security security = {.secret = kTestSecret};
@@ -138,19 +24,6 @@ TEST(RapidReset, AStoreEndsTheConnectionAndServesItsMembers) {
   EXPECT_LT(growth_under_attack(server.port(), kStorePath), kMostGrowth);
   EXPECT_EQ(member.add("n", 1), 1);
   EXPECT_EQ(TCPStore("localhost", client).add("n", 1), 2) << "who comes later is let in";
-}
-
-TEST(RapidReset, AWorkerEndsTheConnection) {
-  const auto worker = rpc::open_grpc_transport({.id = 0,
-                                                .name = "worker0",
-                                                .world_size = 2,
-                                                .job = "tests",
-                                                .security = {.secret = kTestSecret},
-                                                .on_request = [](auto, auto, auto) {}});
-  const std::string address = worker->address();
-  const int port = std::stoi(address.substr(address.rfind(':') + 1));
-  EXPECT_LT(streams_of_one_connection(port, kWorkerPath, kManyStreams), kManyStreams);
-  EXPECT_LT(growth_under_attack(port, kWorkerPath), kMostGrowth);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include "taeda/io/random_state.h"
 #include "taeda/log/table.h"
 #include "taeda/nn/containers/sequential.h"
-#include "taeda/nn/parallel/data_parallel.h"
+#include "taeda/parallel/data_parallel.h"
 #include "taeda/training/trainer.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/config.h"

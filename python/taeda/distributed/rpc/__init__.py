@@ -4,11 +4,11 @@ import atexit
 import enum
 
 from ... import _C
+from .._rpc import rpc as _rpc
 from . import functions  # noqa: F401
 from .calls import rpc_async, rpc_sync  # noqa: F401
 from .rref import RRef, remote  # noqa: F401
 
-_rpc = _C._distributed._rpc
 WorkerInfo = _rpc.WorkerInfo
 WorkerInfo.__module__ = "taeda.distributed.rpc"  # where pickles find it
 
@@ -48,7 +48,7 @@ RpcBackendOptions = TensorPipeRpcBackendOptions
 
 def is_available():
     """Whether there is an engine for calls."""
-    return _C._distributed.has_engine("grpc")
+    return _C._distributed.has_engine("rpc")
 
 
 def init_rpc(name, backend=None, rank=-1, world_size=None, rpc_backend_options=None):

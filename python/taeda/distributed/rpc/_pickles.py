@@ -12,10 +12,9 @@ import traceback
 from ... import _C
 from ..._tensors.parameter import Parameter
 from ...futures import Future
+from .._rpc import rpc as _rpc
 from .calls import RemoteException
 from .rref import RRef
-
-_rpc = _C._distributed._rpc
 
 
 class _Pickler(pickle.Pickler):

@@ -1,9 +1,8 @@
 """Calls of functions at other workers."""
 
-from ... import _C
+from .._rpc import rpc as _rpc
 from ...futures import Future
 
-_rpc = _C._distributed._rpc
 UNSET = -1.0  # the timeout of the options
 
 

@@ -1,9 +1,9 @@
 """References to values that stay at a worker."""
 
-from ... import _C
+from .._rpc import rpc as _rpc
 from .calls import UNSET, call_of, check, rpc_async, rpc_sync, waited
 
-_Reference = _C._distributed._rpc.Reference
+_Reference = _rpc.Reference
 
 
 def _invoke(rref, name, args, kwargs):
@@ -63,7 +63,7 @@ class RRef:
     def local_value(self):
         """The value itself; at its owner alone."""
         if not self.is_owner():
-            raise RuntimeError(f"For {self}, can't call localValue() on user {_C._distributed._rpc.get_worker_info(None)}. "
+            raise RuntimeError(f"For {self}, can't call localValue() on user {_rpc.get_worker_info(None)}. "
                                "Call it on owner " + str(self.owner()))
         return self.to_here(0)
 
