@@ -460,7 +460,8 @@ Tensor& do_scatter_add_(const Tensor& self, int64_t dim, const Tensor& index, co
         check_scatter("scatter_add", self, d, index, src);
         check_no_internal_overlap(self);
         check_no_overlap(self, {&index, &src});
-        if (is_wide_unsigned(self.dtype())) return void(self.copy_(self.scatter_add(d, index, src)));
+        if (is_wide_unsigned(self.dtype()))
+          return void(self.copy_(self.scatter_add(d, index, src)));
         scatter_into(self, d, index, src, Meeting::Sum);
       });
 }
