@@ -30,7 +30,6 @@ void check_jpeg_picture(const Tensor& image, int quality) {
 
 #if defined(TAEDA_HAS_JPEG)
 
-using detail::kMaxPixels;
 
 /// What the library calls instead of ending the program.
 struct ErrorManager : jpeg_error_mgr {
@@ -93,9 +92,7 @@ Tensor detail::read_jpeg(const void* data, size_t bytes, const std::string& sour
   Decoder jpeg(errors);
   ::jpeg_mem_src(&jpeg, static_cast<const unsigned char*>(data), static_cast<unsigned long>(bytes));
   ::jpeg_read_header(&jpeg, TRUE);
-  TAEDA_CHECK(uint64_t{jpeg.image_width} * jpeg.image_height <= kMaxPixels, "cannot read ", source,
-              ": ", jpeg.image_width, " x ", jpeg.image_height, " pixels are more than ",
-              kMaxPixels);
+  detail::check_pixels(jpeg.image_width, jpeg.image_height, source);
   const int64_t channels = jpeg.num_components == 1 ? 1 : 3;
   detail::charge_picture(bytes, source,
                          uint64_t{jpeg.image_width} * jpeg.image_height *
