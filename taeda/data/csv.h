@@ -67,7 +67,7 @@ Tensor numbers_of(const CsvTable& table, const std::vector<CsvColumn>& columns,
 /// (N, columns) to (N, numbers + words): a column of words becomes one for each word, which is 1 in
 /// the rows that say it and else 0; numbers stay.
 Tensor spread_words(const Tensor& numbers, const std::vector<CsvColumn>& columns);
-/// `text` as a number, spaces around it aside; nothing if it is none. It may be infinite.
+/// `text` as a number, spaces around it aside; nothing if it is none, as NaN. It may be infinite.
 std::optional<double> number_in(std::string_view text);
 
 namespace datasets {

@@ -77,7 +77,7 @@ std::optional<double> number_in(std::string_view text) {
   if (text.size() > 1 && text[0] == '+') text.remove_prefix(1);
   double out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || std::isnan(out))
     return std::nullopt;
   return out;
 }
