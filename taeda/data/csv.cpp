@@ -121,7 +121,8 @@ Features features_of(const CsvTable& table, size_t target, const datasets::CsvOp
   std::vector<bool> is_word(table.names.size());
   for (const std::string& name : options.categories) {
     const size_t c = column_named(table, name);
-    TAEDA_CHECK_VALUE(c != target, table.path, ": '", name, "' is the target, whose words are "
+    TAEDA_CHECK_VALUE(c != target, table.path, ": '", name,
+                      "' is the target, whose words are "
                       "classes in any case; leave it out of the categories");
     is_word[c] = true;
   }
@@ -130,8 +131,8 @@ Features features_of(const CsvTable& table, size_t target, const datasets::CsvOp
     if (c == target) continue;
     out.places.push_back(c);
     (is_word[c] ? out.words : out.numbers).push_back(c);
-    out.columns.push_back({table.names[c], is_word[c] ? words_of(table, c)
-                                                      : std::vector<std::string>()});
+    out.columns.push_back(
+        {table.names[c], is_word[c] ? words_of(table, c) : std::vector<std::string>()});
     TAEDA_CHECK_VALUE(!is_word[c] || !out.columns.back().words.empty(), table.path,
                       ": the category '", table.names[c], "' holds no words");
   }
@@ -151,8 +152,8 @@ Tensor filled(const Tensor& numbers, const std::vector<CsvColumn>& columns) {
 Tensor targets_of(const CsvTable& table, size_t target, std::vector<std::string>& classes) {
   if (!holds_numbers(table, target)) {
     classes = words_of(table, target);
-    const Tensor places = numbers_of(table, {{table.names[target], classes}}, {target},
-                                     MissingValues::kError);
+    const Tensor places =
+        numbers_of(table, {{table.names[target], classes}}, {target}, MissingValues::kError);
     return places.squeeze(1).to(kLong);
   }
   std::vector<double> values;

@@ -50,10 +50,9 @@ float place_in(const CsvTable& table, size_t row, size_t column, const CsvColumn
   const auto found = places.find(text);
   if (found != places.end()) return static_cast<float>(found->second);
   const std::string nearest = nearest_name(text, words.words);
-  throw Error(taeda::detail::concat(table.place(row, column), " holds '", text,
-                                    "', which is none of the column's words",
-                                    nearest.empty() ? "" : "; the nearest is '", nearest,
-                                    nearest.empty() ? "" : "'"));
+  throw Error(taeda::detail::concat(
+      table.place(row, column), " holds '", text, "', which is none of the column's words",
+      nearest.empty() ? "" : "; the nearest is '", nearest, nearest.empty() ? "" : "'"));
 }
 
 float number_at(const CsvTable& table, size_t row, size_t column, const CsvAdvice& advice) {
@@ -127,8 +126,8 @@ Tensor numbers_of(const CsvTable& table, const std::vector<CsvColumn>& columns,
                     " columns have ", places.size(), " places");
   std::vector<Places> words;
   for (const CsvColumn& column : columns) words.push_back(places_of(column.words));
-  Tensor out = empty({static_cast<int64_t>(table.rows.size()),
-                      static_cast<int64_t>(columns.size())});
+  Tensor out =
+      empty({static_cast<int64_t>(table.rows.size()), static_cast<int64_t>(columns.size())});
   float* p = out.data_ptr<float>();
   for (size_t r = 0; r < table.rows.size(); ++r)
     for (size_t i = 0; i < columns.size(); ++i, ++p) {

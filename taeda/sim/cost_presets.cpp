@@ -1,7 +1,8 @@
 // Published figures of accelerators. Peaks are those without sparsity; float32 is what CUDA cores
 // do, because float32 products are not rounded to TF32 unless asked for.
 //
-// b200: "NVIDIA DGX B200" data sheet (2024), of eight: 8 TB/s and 180 GB each, 4.5 PFLOPS in half with
+// b200: "NVIDIA DGX B200" data sheet (2024), of eight: 8 TB/s and 180 GB each, 4.5 PFLOPS in half
+// with
 //       sparsity; "NVIDIA HGX" (2024): 37 / 75 TFLOPS; NVLink 1.8 TB/s, PCIe Gen5.
 // h200: "NVIDIA H200 Tensor Core GPU" data sheet (2024), SXM: as h100, with 141 GB at 4.8 TB/s.
 // l40s: "NVIDIA L40S" data sheet (2023): 91.6 / 362 TFLOPS, 864 GB/s, PCIe Gen4, no NVLink;

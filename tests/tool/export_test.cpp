@@ -57,7 +57,8 @@ TEST_F(Export, RunsOfEveryTask) {
                        (folder / "csv"))
                 .code,
             0);
-  EXPECT_THAT(written(folder / "csv"), HasSubstr("rows float32 [batch, 2] to y float32 [batch, 2], "));
+  EXPECT_THAT(written(folder / "csv"),
+              HasSubstr("rows float32 [batch, 2] to y float32 [batch, 2], "));
   EXPECT_THAT(written("--network-only " + (folder / "csv")),
               HasSubstr("rows float32 [batch, 2] to scores float32 [batch, 2], "));
   for (const std::string model : {"gpt", "lstm"}) {
@@ -87,10 +88,11 @@ TEST_F(Export, AModelOfATableTakesItsRowsAndTellsItsTarget) {
     text += (i % 9 ? std::to_string(50 + i) : "") + (i % 2 ? ",Ulm," : ",Bonn,") +
             std::to_string(3000 * i + 100000) + ".5\n";
   write_bytes(table, text);
-  ASSERT_EQ(taeda_tool("train csv --device cpu --epochs 2 --categories city --missing mean --data " +
-                       table + " --out " + run)
-                .code,
-            0);
+  ASSERT_EQ(
+      taeda_tool("train csv --device cpu --epochs 2 --categories city --missing mean --data " +
+                 table + " --out " + run)
+          .code,
+      0);
   EXPECT_THAT(written(run), HasSubstr("rows float32 [batch, 2] to price float32 [batch], "));
   write_bytes(table, "city,area\nUlm,70\nBonn,\nBonn,90\n");
   onnx::ImportedModel model = onnx::load(file);
@@ -104,9 +106,10 @@ TEST_F(Export, AModelOfATableTakesItsRowsAndTellsItsTarget) {
   const onnx::Graph graph = onnx::read(file);
   EXPECT_EQ(graph.metadata.at("columns"), "[\"area\",\"city\"]");
   EXPECT_EQ(graph.metadata.at("categories"), "{\"city\":[\"Bonn\",\"Ulm\"]}");
-  EXPECT_EQ(graph.inputs[0].text, "`columns` of the table, as numbers in the table's own units; a "
-                                  "word is its place in `categories`, from 0; NaN where there is "
-                                  "no value");
+  EXPECT_EQ(graph.inputs[0].text,
+            "`columns` of the table, as numbers in the table's own units; a "
+            "word is its place in `categories`, from 0; NaN where there is "
+            "no value");
   EXPECT_EQ(graph.outputs[0].text, "price, in the table's own unit");
   EXPECT_THAT(taeda_tool("inspect " + file).out, HasSubstr("price, in the table's own unit"));
   EXPECT_THAT(written("--network-only " + run),

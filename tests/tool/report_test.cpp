@@ -85,7 +85,8 @@ TEST_F(Report, UnfinishedRunsAndTablesHaveWhatThereIs) {
   EXPECT_THAT(contents(page), HasSubstr("&lt;odd&gt; &amp; "));
   train("first", "--epochs 1");
   ASSERT_EQ(report((folder / "first") + " " + (folder / "table") + " --out " + page).code, 0);
-  EXPECT_THAT(contents(page), testing::ContainsRegex("<h1>Fashion-MNIST: [^<]*t.csv: [^<]*; 2 runs"));
+  EXPECT_THAT(contents(page),
+              testing::ContainsRegex("<h1>Fashion-MNIST: [^<]*t.csv: [^<]*; 2 runs"));
 }
 
 TEST_F(Report, BadInputIsNamed) {

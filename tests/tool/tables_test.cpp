@@ -46,8 +46,8 @@ TEST_F(Tables, ACellWithoutAValueIsNamed) {
   };
   for (const char* cell : {"nan", "", "NA", " ? "}) {
     write("a,b,y", 40, rows(cell));
-    expect_bad_input(train(), "t.csv:32: row 31, column 'b' holds no value: '" +
-                                  std::string(cell) + "'; --missing drop leaves such rows out, "
+    expect_bad_input(train(), "t.csv:32: row 31, column 'b' holds no value: '" + std::string(cell) +
+                                  "'; --missing drop leaves such rows out, "
                                   "--missing mean takes the column's mean");
   }
   write("a,b,y", 40, rows("inf"));
@@ -55,19 +55,22 @@ TEST_F(Tables, ACellWithoutAValueIsNamed) {
   write("a,b,y", 40, rows("Ulm"));
   expect_bad_input(train(), "row 31, column 'b' is no number: 'Ulm'; --categories takes");
   write("a,y", 40, [](int i) { return "1," + std::string(i == 7 ? "nan" : "2.5"); });
-  expect_bad_input(train("--missing mean"), "row 8, column 'y' holds no value: 'nan', and it is the "
-                                            "column to tell; --missing drop leaves such rows out");
+  expect_bad_input(train("--missing mean"),
+                   "row 8, column 'y' holds no value: 'nan', and it is the "
+                   "column to tell; --missing drop leaves such rows out");
   expect_bad_input(train("--missing keep"), "--missing must be error, drop or mean, got keep");
   EXPECT_FALSE(std::filesystem::exists(run));
 }
 
 TEST_F(Tables, RowsAreLeftOutOrFilledIn) {
   write("a,b,y", 50, [](int i) {
-    return (i % 5 ? std::to_string(i) : "") + ",1," + (i == 1 ? "nan" : std::to_string(2 * i) + ".5");
+    return (i % 5 ? std::to_string(i) : "") + ",1," +
+           (i == 1 ? "nan" : std::to_string(2 * i) + ".5");
   });
   EXPECT_THAT(trained("--missing drop").out, HasSubstr("32 training and 7 test rows"));
   write_bytes(fresh, "a,b\n1,1\n,1\n");
-  expect_bad_input("predict " + run + " " + fresh, "new.csv:3: row 2, column 'a' holds no value: ''");
+  expect_bad_input("predict " + run + " " + fresh,
+                   "new.csv:3: row 2, column 'a' holds no value: ''");
   EXPECT_THAT(taeda_tool("eval " + run + " --data " + table).out, HasSubstr("39 rows"));
   write("a,b,y", 50, [](int i) {
     return (i % 5 ? std::to_string(i) : "") + ",1," + std::to_string(2 * i) + ".5";
@@ -116,7 +119,8 @@ TEST_F(Tables, ClassesAreTheDistinctValuesOfTheTarget) {
   write_bytes(fresh, "a,y\n0,-1.0\n1,+1\n");
   EXPECT_EQ(taeda_tool("eval " + run + " --data " + fresh).code, 0);
   write_bytes(fresh, "a,y\n0,3\n");
-  expect_bad_input("eval " + run + " --data " + fresh, "row 1, column 'y' is no class of the network: '3'");
+  expect_bad_input("eval " + run + " --data " + fresh,
+                   "row 1, column 'y' is no class of the network: '3'");
 }
 
 TEST_F(Tables, HintsWhereClassesWereHardlyMeant) {
@@ -124,15 +128,15 @@ TEST_F(Tables, HintsWhereClassesWereHardlyMeant) {
   EXPECT_THAT(trained().err, HasSubstr("column 'y' makes 60 classes of 60 rows; if it is a number "
                                        "to tell, give --regression"));
   EXPECT_EQ(trained("--regression").err, "");
-  write("a,y", 60, [](int i) {
-    return std::to_string(i) + "," + (i == 4 ? "x2" : std::to_string(i) + ".5");
-  });
+  write("a,y", 60,
+        [](int i) { return std::to_string(i) + "," + (i == 4 ? "x2" : std::to_string(i) + ".5"); });
   EXPECT_THAT(trained().err, HasSubstr("they are words because " + table +
                                        ":6: row 5, column 'y' is no number: 'x2'"));
   expect_bad_input(train("--regression"), "row 5, column 'y' is no number: 'x2'");
   write("a,y", 1200, [](int i) { return std::to_string(i) + "," + std::to_string(i); });
-  expect_bad_input(train(), "'y' is 1200 different whole numbers, from 0 to 1199, too many for "
-                            "classes; give --regression");
+  expect_bad_input(train(),
+                   "'y' is 1200 different whole numbers, from 0 to 1199, too many for "
+                   "classes; give --regression");
 }
 
 TEST_F(Tables, AFileOfAnotherKindNamesTheTask) {

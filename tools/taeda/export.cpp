@@ -12,8 +12,8 @@
 #include "taeda/ops/shape/shape.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/tensor_file.h"
-#include "tools/taeda/train/networks.h"
 #include "tools/taeda/train/inputs.h"
+#include "tools/taeda/train/networks.h"
 #include "tools/taeda/use/meaning.h"
 #include "tools/taeda/use/trained.h"
 
@@ -121,7 +121,8 @@ int write_weights(const ExportChoices& o) {
     throw UsageError("cannot write " + o.out + ": of a network's name there are .onnx files alone");
   const Trained trained = open_trained({.run = o.what}, Device(kCPU));
   io::Archive archive;
-  for (const auto& item : trained.network.ptr()->state_dict()) archive.add(item.key(), item.value());
+  for (const auto& item : trained.network.ptr()->state_dict())
+    archive.add(item.key(), item.value());
   archive.metadata = meaning_of(trained.about, /*whole=*/false).metadata;
   archive.add_number("best", static_cast<double>(trained.epoch));
   user_input([&] { io::save_archive(archive, o.out); });

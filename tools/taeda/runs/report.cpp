@@ -287,8 +287,9 @@ std::string title_of(const Page& page) {
   }
   std::string out;
   for (const std::string& task : tasks) out += (out.empty() ? "" : "; ") + task;
-  return out + "; " + (page.runs.size() == 1 ? page.runs[0].setting("model")
-                                             : std::to_string(page.runs.size()) + " runs");
+  return out + "; " +
+         (page.runs.size() == 1 ? page.runs[0].setting("model")
+                                : std::to_string(page.runs.size()) + " runs");
 }
 
 std::string page_html(const Page& page) {

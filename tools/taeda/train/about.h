@@ -24,7 +24,7 @@ struct About {
   // Tables.
   std::vector<data::CsvColumn> columns = {};  ///< that the target is told from
   std::string missing = "error";              ///< as --missing says
-  std::string target = {}, delimiter = {};  ///< as --target and --delimiter say
+  std::string target = {}, delimiter = {};    ///< as --target and --delimiter say
   bool header = true;
   int64_t hidden = 0;
   double target_mean = 0, target_stddev = 1;

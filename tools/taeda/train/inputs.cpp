@@ -93,8 +93,7 @@ void drop_missing_rows(data::CsvTable& table, const About& about, std::optional<
   if (table.rows.empty()) throw UsageError(table.path + ": every row lacks a value");
 }
 
-Tensor table_rows(const data::CsvTable& table, const About& about,
-                  const data::CsvAdvice& advice) {
+Tensor table_rows(const data::CsvTable& table, const About& about, const data::CsvAdvice& advice) {
   return user_input([&] {
     return data::numbers_of(table, about.columns, places_of(table, about), about.missing_values(),
                             advice);
@@ -105,7 +104,8 @@ Tensor table_targets(const data::CsvTable& table, size_t target, const About& ab
   const auto n = static_cast<int64_t>(table.rows.size());
   if (about.classes.empty()) {
     const Tensor y = user_input([&] {
-      return data::numbers_of(table, {{table.names[target]}}, {target}, data::MissingValues::kError);
+      return data::numbers_of(table, {{table.names[target]}}, {target},
+                              data::MissingValues::kError);
     });
     return (y.squeeze(1) - about.target_mean) / about.target_stddev;
   }

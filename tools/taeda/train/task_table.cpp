@@ -53,7 +53,8 @@ std::vector<bool> categories_of(const Source& s, const std::string& names) {
                        (nearest.empty() ? "" : "; it has '" + nearest + "'"));
     const auto c = static_cast<size_t>(found - s.table.names.begin());
     if (c == s.target)
-      throw UsageError("--categories: '" + name + "' is the column to tell, whose words are "
+      throw UsageError("--categories: '" + name +
+                       "' is the column to tell, whose words are "
                        "classes in any case");
     out[c] = true;
     begin = end + 1;
@@ -118,11 +119,11 @@ std::string hint_of_classes(const Source& s, const About& about, bool numbers) {
   const size_t n = about.classes.size(), rows = s.table.rows.size();
   if (n <= kFew || 2 * n <= rows) return "";
   const std::string odd = odd_word(s);
-  return taeda::detail::concat(
-      "column '", s.table.names[s.target], "' makes ", n, " classes of ", rows, " rows; ",
-      numbers        ? "if it is a number to tell, give --regression"
-      : !odd.empty() ? "they are words because " + odd
-                     : "if another column is to be told, give --target");
+  return taeda::detail::concat("column '", s.table.names[s.target], "' makes ", n, " classes of ",
+                               rows, " rows; ",
+                               numbers        ? "if it is a number to tell, give --regression"
+                               : !odd.empty() ? "they are words because " + odd
+                                              : "if another column is to be told, give --target");
 }
 
 /// The classes are the distinct values of the target: words in alphabetical order, or whole numbers
@@ -214,8 +215,8 @@ Tables open_tables(const TrainOptions& options, About& about, std::string& hint)
   const data::CsvAdvice advice = {
       "; --missing drop leaves such rows out, --missing mean takes the column's mean",
       "; --categories takes the names of columns that hold words"};
-  Tables t{table_rows(all.table, about, advice), table_targets(all.table, all.target, about),
-           {}, {}};
+  Tables t{
+      table_rows(all.table, about, advice), table_targets(all.table, all.target, about), {}, {}};
   if (options.test.empty()) {
     const Split parts = split(all.table.rows.size(), 5, options.seed);
     t.test_x = data::gather_rows(t.train_x, parts.test);

@@ -47,10 +47,9 @@ Meaning of_table(const About& about, bool whole) {
     m.output_text = "times `target_stddev` plus `target_mean`: " + target;
     return m;
   }
-  m.input_text =
-      "`columns` of the table, as numbers in the table's own units" +
-      std::string(words.empty() ? "" : "; a word is its place in `categories`, from 0") +
-      (about.missing == "mean" ? "; NaN where there is no value" : "");
+  m.input_text = "`columns` of the table, as numbers in the table's own units" +
+                 std::string(words.empty() ? "" : "; a word is its place in `categories`, from 0") +
+                 (about.missing == "mean" ? "; NaN where there is no value" : "");
   m.output = target == m.input ? target + "_told" : target;
   m.output_text = about.classes.empty() ? target + ", in the table's own unit"
                                         : "the probability of each of `classes` of " + target;

@@ -7,9 +7,9 @@
 
 #include "taeda/io/atomic_file.h"
 #include "taeda/log/table.h"
-#include "taeda/ops/shape/join.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/shape/join.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
@@ -73,15 +73,18 @@ std::vector<std::string> files_of(const std::vector<std::string>& inputs) {
 /// A file of another kind than the run's task takes is no damaged one.
 void check_picture(const std::string& path, const Trained& t) {
   if (is_picture(path) || user_input([&] { return format_of(path); }) == "image") return;
-  throw UsageError(path + " is no PNG or JPEG picture, which " + t.path + " takes: it is of the task " +
-                   t.about.task);
+  throw UsageError(path + " is no PNG or JPEG picture, which " + t.path +
+                   " takes: it is of the task " + t.about.task);
 }
 void check_table(const std::string& path, const Trained& t) {
   if (!fs::is_directory(path) && user_input([&] { return format_of(path); }).empty()) return;
   std::string columns;
-  for (const data::CsvColumn& c : t.about.columns) columns += (columns.empty() ? "" : ", ") + c.name;
-  throw UsageError(path + " is no table, which " + t.path + " takes: it is of the task csv, with the "
-                   "columns " + columns);
+  for (const data::CsvColumn& c : t.about.columns)
+    columns += (columns.empty() ? "" : ", ") + c.name;
+  throw UsageError(path + " is no table, which " + t.path +
+                   " takes: it is of the task csv, with the "
+                   "columns " +
+                   columns);
 }
 
 /// Adds what the network makes of a batch; `first` is the position of its first input.

@@ -47,7 +47,8 @@ Trained open_trained(const UseOptions& options, Device device) {
   return user_input([&] {
     const std::string format = format_of(path);
     if (format != "safetensors" && format != ".pt")
-      throw UsageError(path + " is no checkpoint of taeda train, nor weights that taeda export wrote");
+      throw UsageError(path +
+                       " is no checkpoint of taeda train, nor weights that taeda export wrote");
     const io::Archive archive = io::load_archive(path);
     const std::string about = value_of(archive, "about");
     if (about.empty())
