@@ -40,7 +40,9 @@ Meaning of_table(const About& about, bool whole) {
     describe_alone(about, m);
     m.input_text =
         "`columns` of the table, each less its `mean` and divided by its `stddev`" +
-        std::string(words.empty() ? "" : "; a column of `categories` is one of 0 and 1 per word");
+        std::string(words.empty()
+                        ? ""
+                        : "; a column of `categories` becomes one for each of its words, 1 or 0");
     if (!about.classes.empty()) return m;
     m.metadata["target_mean"] = exact_text(about.target_mean);
     m.metadata["target_stddev"] = exact_text(about.target_stddev);
