@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -11,7 +10,13 @@
 #include <optional>
 
 #include "taeda/base/error.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/pointwise.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/reduce/statistics.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::inline v0_2::data {
 
@@ -81,17 +86,6 @@ class Parser {
   int64_t line_ = 1, row_line_ = 1;
 };
 
-std::optional<double> number(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
-  if (first == std::string_view::npos) return std::nullopt;
-  text = text.substr(first, last - first + 1);
-  if (text.size() > 1 && text[0] == '+') text.remove_prefix(1);
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
 /// "a, b, c", cut after a few.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 20;
@@ -100,68 +94,104 @@ std::string some_of(const std::vector<std::string>& names) {
   return out + (names.size() > kShown ? ", ..." : "");
 }
 
-size_t target_column(const CsvTable& table, const datasets::CsvOptions& options,
-                     const std::string& path) {
-  const auto& names = table.names;
-  if (const auto* name = std::get_if<std::string>(&options.target)) {
-    const auto found = std::find(names.begin(), names.end(), *name);
-    TAEDA_CHECK_INDEX(found != names.end(), path, " has no column '", *name,
-                      "'; there are: ", some_of(names));
-    return static_cast<size_t>(found - names.begin());
-  }
-  const auto n = static_cast<int64_t>(names.size()), given = std::get<int64_t>(options.target);
-  TAEDA_CHECK_INDEX(given >= -n && given < n, path, " has ", n,
+size_t column_named(const CsvTable& table, const std::string& name) {
+  const auto found = std::find(table.names.begin(), table.names.end(), name);
+  TAEDA_CHECK_INDEX(found != table.names.end(), table.path, " has no column '", name,
+                    "'; there are: ", some_of(table.names));
+  return static_cast<size_t>(found - table.names.begin());
+}
+
+size_t target_column(const CsvTable& table, const datasets::CsvOptions& options) {
+  if (const auto* name = std::get_if<std::string>(&options.target))
+    return column_named(table, *name);
+  const auto n = static_cast<int64_t>(table.names.size()),
+             given = std::get<int64_t>(options.target);
+  TAEDA_CHECK_INDEX(given >= -n && given < n, table.path, " has ", n,
                     " columns, but the target is column ", given);
   return static_cast<size_t>(given < 0 ? given + n : given);
 }
 
-Tensor features_of(const CsvTable& table, size_t target, const std::string& path) {
-  const auto n = static_cast<int64_t>(table.rows.size());
-  Tensor out = empty({n, static_cast<int64_t>(table.names.size()) - 1});
-  float* p = out.data_ptr<float>();
-  for (size_t r = 0; r < table.rows.size(); ++r)
-    for (size_t c = 0; c < table.names.size(); ++c) {
-      if (c == target) continue;
-      const std::optional<double> value = number(table.rows[r][c]);
-      TAEDA_CHECK(value, path, ": row ", r + 1, ", column '", table.names[c], "' is no number: '",
-                  table.rows[r][c], "'");
-      *p++ = static_cast<float>(*value);
-    }
+/// The columns that are told from, and where they stand.
+struct Features {
+  std::vector<CsvColumn> columns;
+  std::vector<size_t> places, numbers, words;
+};
+
+Features features_of(const CsvTable& table, size_t target, const datasets::CsvOptions& options) {
+  std::vector<bool> is_word(table.names.size());
+  for (const std::string& name : options.categories) {
+    const size_t c = column_named(table, name);
+    TAEDA_CHECK_VALUE(c != target, table.path, ": '", name,
+                      "' is the target, whose words are "
+                      "classes in any case; leave it out of the categories");
+    is_word[c] = true;
+  }
+  Features out;
+  for (size_t c = 0; c < table.names.size(); ++c) {
+    if (c == target) continue;
+    out.places.push_back(c);
+    (is_word[c] ? out.words : out.numbers).push_back(c);
+    out.columns.push_back(
+        {table.names[c], is_word[c] ? words_of(table, c) : std::vector<std::string>()});
+    TAEDA_CHECK_VALUE(!is_word[c] || !out.columns.back().words.empty(), table.path,
+                      ": the category '", table.names[c], "' holds no words");
+  }
   return out;
+}
+
+/// Means in place of missing numbers, and no word in place of missing ones; words as columns.
+Tensor filled(const Tensor& numbers, const std::vector<CsvColumn>& columns) {
+  if (!isnan(numbers).any().item<bool>()) return spread_words(numbers, columns);
+  Tensor fill = nanmean(numbers, {0});
+  for (size_t c = 0; c < columns.size(); ++c)
+    if (!columns[c].words.empty()) fill[static_cast<int64_t>(c)].fill_(-1);
+  return spread_words(where(isnan(numbers), fill, numbers), columns);
 }
 
 /// Numbers, or the places of words among all words, which are listed in `classes`.
 Tensor targets_of(const CsvTable& table, size_t target, std::vector<std::string>& classes) {
+  if (!holds_numbers(table, target)) {
+    classes = words_of(table, target);
+    const Tensor places =
+        numbers_of(table, {{table.names[target], classes}}, {target}, MissingValues::kError);
+    return places.squeeze(1).to(kLong);
+  }
   std::vector<double> values;
   bool whole = true;
-  for (const auto& row : table.rows) {
-    const std::optional<double> value = number(row[target]);
-    if (!value) break;
+  for (size_t r = 0; r < table.rows.size(); ++r) {
+    const std::optional<double> value = number_in(table.rows[r][target]);
+    TAEDA_CHECK(value, table.place(r, target), " holds no value: '", table.rows[r][target],
+                "', and a target has no mean: MissingValues::kDrop leaves its row out");
+    TAEDA_CHECK(std::isfinite(*value), table.place(r, target), " is no finite number: '",
+                table.rows[r][target], "'");
     values.push_back(*value);
     whole = whole && std::abs(*value) < kLargestExact && *value == std::trunc(*value);
   }
-  if (values.size() == table.rows.size()) {
-    if (whole) return tensor(std::vector<int64_t>(values.begin(), values.end()));
-    return tensor(std::vector<float>(values.begin(), values.end()));
-  }
-  for (const auto& row : table.rows) classes.push_back(row[target]);
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  std::vector<int64_t> labels;
-  for (const auto& row : table.rows)
-    labels.push_back(std::lower_bound(classes.begin(), classes.end(), row[target]) -
-                     classes.begin());
-  return tensor(labels);
+  if (whole) return tensor(std::vector<int64_t>(values.begin(), values.end()));
+  return tensor(std::vector<float>(values.begin(), values.end()));
 }
 
-datasets::TensorDataset<2> tensors_of(const CsvTable& table, const datasets::CsvOptions& options,
-                                      const std::string& path, std::vector<std::string>& names,
+datasets::TensorDataset<2> tensors_of(CsvTable table, const datasets::CsvOptions& options,
+                                      std::vector<std::string>& names,
                                       std::vector<std::string>& classes) {
-  TAEDA_CHECK(!table.rows.empty(), path, " holds no rows");
-  const size_t target = target_column(table, options, path);
-  for (size_t c = 0; c < table.names.size(); ++c)
-    if (c != target) names.push_back(table.names[c]);
-  return datasets::TensorDataset<2>(features_of(table, target, path),
+  TAEDA_CHECK(!table.rows.empty(), table.path, " holds no rows");
+  const size_t target = target_column(table, options);
+  const Features features = features_of(table, target, options);
+  if (options.missing == MissingValues::kDrop) {
+    Features all = features;
+    (holds_numbers(table, target) ? all.numbers : all.words).push_back(target);
+    drop_missing(table, all.numbers, all.words);
+    TAEDA_CHECK(!table.rows.empty(), table.path, ": every row lacks a value");
+  }
+  for (const CsvColumn& column : features.columns) {
+    if (column.words.empty()) names.push_back(column.name);
+    for (const std::string& word : column.words) names.push_back(column.name + "=" + word);
+  }
+  const Tensor numbers =
+      numbers_of(table, features.columns, features.places, options.missing,
+                 {"; CsvOptions::missing leaves its row out, or takes the column's mean",
+                  "; name the column in CsvOptions::categories if it holds words"});
+  return datasets::TensorDataset<2>(filled(numbers, features.columns),
                                     targets_of(table, target, classes));
 }
 
@@ -174,6 +204,7 @@ CsvTable read_csv(const std::string& path, char delimiter, bool header) {
   const std::string text = content_of(path);
   Parser parser(path, text, delimiter);
   CsvTable out;
+  out.path = path;
   if (header)
     if (auto names = parser.next()) out.names = std::move(*names);
   while (auto row = parser.next()) {
@@ -182,6 +213,8 @@ CsvTable read_csv(const std::string& path, char delimiter, bool header) {
     TAEDA_CHECK(row->size() == out.names.size(), path, ":", parser.line(), ": expected ",
                 out.names.size(), " fields, got ", row->size());
     out.rows.push_back(std::move(*row));
+    out.numbers.push_back(static_cast<int64_t>(out.rows.size()));
+    out.lines.push_back(parser.line());
   }
   return out;
 }
@@ -189,7 +222,7 @@ CsvTable read_csv(const std::string& path, char delimiter, bool header) {
 namespace datasets {
 
 CSVDataset::CSVDataset(const std::string& path, const CsvOptions& options)
-    : content_(tensors_of(read_csv(path, options.delimiter, options.header), options, path,
+    : content_(tensors_of(read_csv(path, options.delimiter, options.header), options,
                           feature_names_, classes_)) {}
 
 }  // namespace datasets

@@ -1,7 +1,9 @@
 // Tables in text files (RFC 4180), and a dataset of one.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -12,12 +14,61 @@ namespace taeda::inline v0_2::data {
 struct CsvTable {
   std::vector<std::string> names;  ///< of the columns; "0", "1", ... without a header
   std::vector<std::vector<std::string>> rows;
+  std::string path = {};  ///< of the file
+  /// Which rows of the file these are, from 1 and without the header, and the lines, from 1, in
+  /// which they begin.
+  std::vector<int64_t> numbers = {}, lines = {};
+
+  /// "t.csv:3: row 2, column 'x'": where a cell of `rows` stands in the file, for errors.
+  std::string place(size_t row, size_t column) const;
 };
 
 /// Reads a whole file. Fields may be quoted, and then hold delimiters, line ends and doubled
 /// quotes. Empty lines are passed over. Throws Error, naming file and line, for a row whose length
 /// differs from the first one's and for a quote without an end.
 CsvTable read_csv(const std::string& path, char delimiter = ',', bool header = true);
+
+/// What becomes of a cell that holds no value. That is one without characters; in a column of
+/// numbers also NA, N/A, NaN, null, none and ?, in small or capital letters.
+enum class MissingValues {
+  kError,  ///< an error, which names row and column
+  kDrop,   ///< its row is left out
+  kMean,   ///< a number is the mean of its column; a word is none of those of its column
+};
+
+/// A column of a table as numbers.
+struct CsvColumn {
+  std::string name;
+  /// What its cells may say, each once; empty: they are numbers.
+  std::vector<std::string> words = {};
+};
+
+/// What errors advise whoever can choose: about a cell without a value, and about one that is no
+/// number. Each follows the message; empty: nothing.
+struct CsvAdvice {
+  std::string missing = {}, word = {};
+};
+
+/// Whether a column holds numbers: whether all its cells that hold a value are numbers, and there
+/// is one.
+bool holds_numbers(const CsvTable& table, size_t column);
+/// The words of a column, in alphabetical order; cells without characters are none.
+std::vector<std::string> words_of(const CsvTable& table, size_t column);
+/// Leaves out the rows that hold no value in one of the columns `numbers` or `words`.
+void drop_missing(CsvTable& table, const std::vector<size_t>& numbers,
+                  const std::vector<size_t>& words);
+/// (N, columns), float: numbers as they stand, words as their places among those of their column,
+/// and NaN for a cell without a value where `missing` is kMean. `places[i]` says which column of
+/// the table `columns[i]` is. Throws Error, naming file, line, row and column, for a cell that is
+/// neither, and where `missing` is another one, for a cell without a value.
+Tensor numbers_of(const CsvTable& table, const std::vector<CsvColumn>& columns,
+                  const std::vector<size_t>& places, MissingValues missing,
+                  const CsvAdvice& advice = {});
+/// (N, columns) to (N, numbers + words): a column of words becomes one for each word, which is 1 in
+/// the rows that say it and else 0; numbers stay.
+Tensor spread_words(const Tensor& numbers, const std::vector<CsvColumn>& columns);
+/// `text` as a number, spaces around it aside; nothing if it is none, as NaN. It may be infinite.
+std::optional<double> number_in(std::string_view text);
 
 namespace datasets {
 
@@ -27,15 +78,22 @@ struct CsvOptions {
   std::variant<int64_t, std::string> target = int64_t{-1};
   char delimiter = ',';
   bool header = true;
+  /// What becomes of cells without a value.
+  MissingValues missing = MissingValues::kError;
+  /// Columns whose cells are words, by name; the others, but the target, are numbers.
+  std::vector<std::string> categories = {};
 };
 
-/// An example is a row: all columns but the target's as a float vector, and the target. Targets
-/// that are whole numbers are int64, other numbers float; words become the numbers of the classes,
-/// in the order of their names.
+/// An example is a row: all columns but the target's as a float vector, and the target. A column of
+/// words is one number for each word, 1 or 0, named "column=word". Targets that are whole numbers
+/// are int64, other numbers float; words become the numbers of the classes, in the order of their
+/// names.
 class CSVDataset : public Dataset<CSVDataset> {
  public:
-  /// Throws Error, naming file, line and column, for a field that is no number, IndexError for a
-  /// target that is no column, and what read_csv throws.
+  /// Throws Error, naming file, line, row and column, for a field that is no finite number and for
+  /// one without a value that `missing` does not provide for (a target can be left out with its
+  /// row, but has no mean), IndexError for a target or category that is no column, and what
+  /// read_csv throws.
   explicit CSVDataset(const std::string& path, const CsvOptions& options = {});
 
   Example<> get(size_t index) override { return content_.get(index); }

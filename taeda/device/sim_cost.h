@@ -44,7 +44,8 @@ struct CostModel {
   double memory = 0;  ///< bytes that it has; for programs, the simulator has its own limit
 };
 
-/// "h100", "a100", "v100", "p100" or "t4", from the data sheets named in sim/cost_presets.cpp.
+/// "b200", "h200", "h100", "a100", "l40s", "rtx4090", "v100", "p100" or "t4", from the data sheets
+/// named in sim/cost_presets.cpp.
 /// Throws ValueError for other names.
 CostModel cost_model(const std::string& name);
 

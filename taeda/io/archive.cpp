@@ -135,10 +135,12 @@ bool is_json(std::string_view begin) {
   return begin.size() >= 8 && begin[0] == '{' && begin[7] != '\0';
 }
 
-/// A header of JSON behind its length. Its reader says more of what has that ending, and of what is
-/// no file at all.
+/// A header of JSON behind its length. Its reader says more of what has that ending, of what is too
+/// short to be told and has not the ending of another format, and of what is no file at all.
 bool may_be_safetensors(const std::string& path, std::string_view begin) {
-  return path.ends_with(".safetensors") || begin.size() <= 8 || begin[8] == '{' ||
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const bool other = ending == ".pt" || ending == ".pth" || ending == ".npz" || ending == ".npy";
+  return ending == ".safetensors" || (begin.size() > 8 ? begin[8] == '{' : !other) ||
          !std::filesystem::is_regular_file(path);
 }
 

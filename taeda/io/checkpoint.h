@@ -34,16 +34,25 @@ class Checkpoint {
   }
   Checkpoint& set(const std::string& name, const std::string& text);
 
-  /// Gives `value` the state of `section`. Throws Error where it lacks something.
+  /// Gives `value` the state of `section`. Throws Error where it lacks something, and ValueError,
+  /// listing the sections that there are, where it lacks all.
   template <Saveable T>
   void get(const std::string& section, T& value) const {
-    unpack(archive_.section(section + "."), value);
+    const Archive part = archive_.section(section + ".");
+    try {
+      unpack(part, value);
+    } catch (const Error&) {
+      if (part.tensors.is_empty() && part.metadata.empty()) throw_absent(section);
+      throw;
+    }
   }
   /// Throws ValueError when `name` was not set.
   double number(const std::string& name) const { return Archive::parse_number(name, text(name)); }
   const std::string& text(const std::string& name) const;
 
  private:
+  [[noreturn]] void throw_absent(const std::string& section) const;
+
   explicit Checkpoint(Archive archive) : archive_(std::move(archive)) {}
   Archive archive_;
 };

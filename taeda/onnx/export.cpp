@@ -132,6 +132,43 @@ Trace trace_once(nn::Module& module, const Forward& forward, const Names& names,
   return out;
 }
 
+/// The same with one axis larger than in the example: where forward fails then, it is the axis that
+/// cannot stay open.
+Trace trace_enlarged(nn::Module& module, const Forward& forward, const Names& names,
+                     const std::vector<Tensor>& examples, std::vector<Tensor>* results,
+                     const Axis& axis) {
+  try {
+    return trace_once(module, forward, names, examples, results);
+  } catch (const std::exception& e) {
+    const auto* own = dynamic_cast<const Error*>(&e);
+    const auto& [input, dim] = axis.places.front();
+    refuse_axis(axis, examples[input].size(dim),
+                std::string("forward fails (") + (own ? own->message() : e.what()) + ")");
+  }
+}
+
+/// `forward` between what the options compute before and behind it.
+Forward surrounded(const Forward& forward, const ExportOptions& options) {
+  if (!options.preprocess && !options.postprocess) return forward;
+  return [&forward, &options](const std::vector<Tensor>& inputs) {
+    const std::vector<Tensor> outputs =
+        forward(options.preprocess ? options.preprocess(inputs) : inputs);
+    return options.postprocess ? options.postprocess(outputs) : outputs;
+  };
+}
+
+/// Gives inputs and outputs what the options say of them.
+void describe(Graph& graph, const std::map<std::string, std::string>& descriptions) {
+  for (const auto& [name, text] : descriptions) {
+    ValueInfo* found = nullptr;
+    for (std::vector<ValueInfo>* list : {&graph.inputs, &graph.outputs})
+      for (ValueInfo& info : *list)
+        if (info.name == name) found = &info;
+    TAEDA_CHECK_VALUE(found, "descriptions names '", name, "', which is no input or output");
+    found->text = text;
+  }
+}
+
 /// What a module was found to compute.
 struct Exported {
   Graph graph;
@@ -155,8 +192,14 @@ Exported export_graph(nn::Module& module, const Forward& forward,
   Exported out;
   out.inputs = all_examples(examples, axes);
   std::vector<Trace> traces;
-  for (const std::vector<Tensor>& inputs : out.inputs)
-    traces.push_back(trace_once(module, forward, input_names, inputs, &out.outputs.emplace_back()));
+  const Forward whole = surrounded(forward, options);
+  for (const std::vector<Tensor>& inputs : out.inputs) {
+    std::vector<Tensor>* results = &out.outputs.emplace_back();
+    const size_t t = traces.size();
+    traces.push_back(t == 0 ? trace_once(module, whole, input_names, inputs, results)
+                            : trace_enlarged(module, whole, input_names, inputs, results,
+                                             axes[(t - 1) / std::size(Traces::kSteps)]));
+  }
   const Names output_names = options.output_names.empty()
                                  ? default_names("output", out.outputs[0].size())
                                  : options.output_names;
@@ -167,6 +210,7 @@ Exported export_graph(nn::Module& module, const Forward& forward,
   out.graph.name = module.name();
   out.graph.producer = "taeda";
   out.graph.metadata = options.metadata;
+  describe(out.graph, options.descriptions);
   check_graph(out.graph);
   return out;
 }

@@ -14,6 +14,9 @@
 
 namespace taeda::inline v0_2::onnx {
 
+/// A function from tensors to tensors, like a module's forward.
+using Forward = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
 /// How a model is exported.
 struct ExportOptions {
   /// Names of inputs and outputs; by default "input" ("input_0", "input_1", ... of several) and
@@ -29,10 +32,14 @@ struct ExportOptions {
   /// Runs the graph on the example and on the other sizes that were traced, and throws Error where
   /// it computes something else than the module. Nothing is written then.
   bool verify = true;
+  /// What is computed before the module and behind it, as a part of the graph: examples are then
+  /// what `preprocess` takes, and outputs what `postprocess` gives. Empty: nothing. So a file takes
+  /// bytes of pictures and gives probabilities, whatever the network was trained on.
+  Forward preprocess = {}, postprocess = {};
+  /// What inputs and outputs are, by their names: units, columns, classes. Stands beside them in
+  /// the file. Throws ValueError for a name that is neither.
+  std::map<std::string, std::string> descriptions = {};
 };
-
-/// A module's forward as a function from tensors to tensors.
-using Forward = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// The graph of `forward`, which may use the parameters and buffers of `module`. It runs in eval
 /// mode and without gradients, once with the examples and twice for each dynamic axis; the module

@@ -64,6 +64,7 @@ void write_attribute(const std::string& name, const Attribute& value, pb::Attrib
 
 void write_info(const ValueInfo& info, pb::ValueInfo& out) {
   out.set_name(info.name);
+  if (!info.text.empty()) out.set_doc_string(info.text);
   pb::Type::Tensor& type = *out.mutable_type()->mutable_tensor_type();
   type.set_elem_type(onnx_dtype(info.dtype, "'" + info.name + "'"));
   if (!info.has_shape) return;
@@ -119,6 +120,7 @@ Attribute read_attribute(const pb::Attribute& in, const std::string& folder, io:
 ValueInfo read_info(const pb::ValueInfo& in, const char* kind) {
   ValueInfo out;
   out.name = in.name();
+  out.text = in.doc_string();
   TAEDA_CHECK(in.type().has_tensor_type(), kind, " '", in.name(), "' is no tensor");
   const pb::Type::Tensor& type = in.type().tensor_type();
   out.dtype = dtype_of_onnx(type.elem_type(), std::string(kind) + " '" + in.name() + "'");

@@ -24,6 +24,7 @@ struct ValueInfo {
   ScalarType dtype = kFloat;
   bool has_shape = true;
   std::vector<Dimension> sizes;
+  std::string text = {};  ///< what it is, for people: units, columns, classes
 
   /// "float32 [batch, 3, 224, 224]".
   std::string type() const;

@@ -26,6 +26,7 @@ struct NamedTensors {
     int place;  ///< in the list of a graph's values
   };
 
+  /// Adds a tensor under the name that the file has for it, changed where a module has no such.
   void add(const std::string& name, const Tensor& tensor, Kind kind, int place);
   /// Registers all as copies, which are held from then on.
   void register_with(nn::Module& owner);
@@ -77,8 +78,10 @@ class ImportedModelImpl : public nn::Cloneable<ImportedModelImpl> {
   NamedTensors tensors_;
   std::vector<Step> steps_;
 };
+/// A model of a file as a module: `model(x)` of one input and one output, `model->run({a, b})`.
 TAEDA_MODULE(ImportedModel);
 
+/// How a model is read.
 struct LoadOptions {
   /// Reads tensors that lie in other files of the model's folder (what PyTorch writes beside large
   /// models). Without, such a model is an Error: a file that anybody may have made opens no other.

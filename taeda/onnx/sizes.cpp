@@ -60,6 +60,13 @@ std::string call_text(const TracedCall& call) {
 
 }  // namespace
 
+void refuse_axis(const Axis& axis, int64_t size, const std::string& what) {
+  throw NotImplementedError(taeda::detail::concat(
+      "the module cannot be exported with an open axis '", axis.name, "': ", what, " when it is ",
+      size, " instead of ", axis.size,
+      ". Leave the axis out of dynamic_axes, or make forward do the same for every size."));
+}
+
 Traces::Traces(std::vector<Trace> traces, std::vector<Axis> axes)
     : traces_(std::move(traces)), axes_(std::move(axes)) {
   for (size_t t = 1; t < traces_.size(); ++t) check_same(t);
@@ -69,10 +76,7 @@ void Traces::check_same(size_t t) const {
   const Trace &a = first(), &b = traces_[t];
   const Axis& axis = axes_[(t - 1) / std::size(kSteps)];
   const auto refuse = [&](const std::string& what) {
-    throw NotImplementedError(taeda::detail::concat(
-        "the module cannot be exported with an open axis '", axis.name, "': ", what, " when it is ",
-        axis.size + kSteps[(t - 1) % std::size(kSteps)], " instead of ", axis.size,
-        ". Leave the axis out of dynamic_axes, or make forward do the same for every size."));
+    refuse_axis(axis, axis.size + kSteps[(t - 1) % std::size(kSteps)], what);
   };
   for (size_t c = 0; c < std::min(a.calls.size(), b.calls.size()); ++c) {
     const TracedCall &x = a.calls[c], &y = b.calls[c];

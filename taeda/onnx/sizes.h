@@ -24,6 +24,10 @@ struct Axis {
   int64_t size = 0;  ///< in the first trace
 };
 
+/// Throws NotImplementedError: the module cannot be exported with this axis open because of `what`
+/// when its size is `size`.
+[[noreturn]] void refuse_axis(const Axis& axis, int64_t size, const std::string& what);
+
 /// factor * (product of axes) + offset.
 struct Size {
   int64_t value = 0;  ///< in the first trace

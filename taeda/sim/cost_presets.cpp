@@ -1,6 +1,13 @@
 // Published figures of accelerators. Peaks are those without sparsity; float32 is what CUDA cores
 // do, because float32 products are not rounded to TF32 unless asked for.
 //
+// b200: "NVIDIA DGX B200" data sheet (2024), of eight: 8 TB/s and 180 GB each, 4.5 PFLOPS in half
+// with
+//       sparsity; "NVIDIA HGX" (2024): 37 / 75 TFLOPS; NVLink 1.8 TB/s, PCIe Gen5.
+// h200: "NVIDIA H200 Tensor Core GPU" data sheet (2024), SXM: as h100, with 141 GB at 4.8 TB/s.
+// l40s: "NVIDIA L40S" data sheet (2023): 91.6 / 362 TFLOPS, 864 GB/s, PCIe Gen4, no NVLink;
+//       float64 is 1/64 of float32 ("NVIDIA Ada GPU Architecture" white paper, 2023).
+// rtx4090: the same white paper: 82.6 TFLOPS, 165.2 in half with sums in float32, 1008 GB/s, 24 GB.
 // h100: "NVIDIA H100 Tensor Core GPU" data sheet (2024), SXM: 34 / 67 / 989.5 TFLOPS in float64,
 //       float32 and half, 3.35 TB/s; NVLink 900 GB/s and PCIe Gen5 128 GB/s for both ways together.
 // a100: "NVIDIA A100 Tensor Core GPU" data sheet (2021), 80 GB SXM: 9.7 / 19.5 / 312 TFLOPS,
@@ -24,7 +31,33 @@ namespace {
 
 constexpr double kTera = 1e12, kGiga = 1e9, kMicro = 1e-6;
 
-CostModel with_latencies(CostModel m) {
+/// In TFLOPS, GB/s for one way, and GB.
+struct Preset {
+  const char* name;
+  double memory_bandwidth, float64, float32, half, host_bandwidth, peer_bandwidth, memory;
+};
+
+constexpr Preset kPresets[] = {
+    {"b200", 8000, 37, 75, 2250, 64, 900, 180},
+    {"h200", 4800, 34, 67, 989.5, 64, 450, 141},
+    {"h100", 3350, 34, 67, 989.5, 64, 450, 80},
+    {"a100", 2039, 9.7, 19.5, 312, 32, 300, 80},
+    {"l40s", 864, 91.6 / 64, 91.6, 362, 32, 32, 48},
+    {"rtx4090", 1008, 82.6 / 64, 82.6, 165.2, 32, 32, 24},
+    {"v100", 900, 7.8, 15.7, 125, 16, 150, 32},
+    {"p100", 732, 5.3, 10.6, 21.2, 16, 80, 16},
+    {"t4", 320, 8.1 / 32, 8.1, 65, 16, 16, 16},
+};
+
+CostModel model_of(const Preset& p) {
+  CostModel m{.name = p.name,
+              .memory_bandwidth = p.memory_bandwidth * kGiga,
+              .float64 = p.float64 * kTera,
+              .float32 = p.float32 * kTera,
+              .half = p.half * kTera,
+              .host_bandwidth = p.host_bandwidth * kGiga,
+              .peer_bandwidth = p.peer_bandwidth * kGiga,
+              .memory = p.memory * kGiga};
   m.launch_latency = 5 * kMicro;
   m.shortest_kernel = 2 * kMicro;
   m.host_latency = m.peer_latency = 10 * kMicro;
@@ -35,52 +68,12 @@ CostModel with_latencies(CostModel m) {
 }  // namespace
 
 CostModel cost_model(const std::string& name) {
-  if (name == "h100")
-    return with_latencies({.name = name,
-                           .memory_bandwidth = 3.35 * kTera,
-                           .float64 = 34 * kTera,
-                           .float32 = 67 * kTera,
-                           .half = 989.5 * kTera,
-                           .host_bandwidth = 64 * kGiga,
-                           .peer_bandwidth = 450 * kGiga,
-                           .memory = 80 * kGiga});
-  if (name == "a100")
-    return with_latencies({.name = name,
-                           .memory_bandwidth = 2.039 * kTera,
-                           .float64 = 9.7 * kTera,
-                           .float32 = 19.5 * kTera,
-                           .half = 312 * kTera,
-                           .host_bandwidth = 32 * kGiga,
-                           .peer_bandwidth = 300 * kGiga,
-                           .memory = 80 * kGiga});
-  if (name == "v100")
-    return with_latencies({.name = name,
-                           .memory_bandwidth = 0.9 * kTera,
-                           .float64 = 7.8 * kTera,
-                           .float32 = 15.7 * kTera,
-                           .half = 125 * kTera,
-                           .host_bandwidth = 16 * kGiga,
-                           .peer_bandwidth = 150 * kGiga,
-                           .memory = 32 * kGiga});
-  if (name == "p100")
-    return with_latencies({.name = name,
-                           .memory_bandwidth = 0.732 * kTera,
-                           .float64 = 5.3 * kTera,
-                           .float32 = 10.6 * kTera,
-                           .half = 21.2 * kTera,
-                           .host_bandwidth = 16 * kGiga,
-                           .peer_bandwidth = 80 * kGiga,
-                           .memory = 16 * kGiga});
-  if (name == "t4")
-    return with_latencies({.name = name,
-                           .memory_bandwidth = 0.32 * kTera,
-                           .float64 = 8.1 / 32 * kTera,
-                           .float32 = 8.1 * kTera,
-                           .half = 65 * kTera,
-                           .host_bandwidth = 16 * kGiga,
-                           .peer_bandwidth = 16 * kGiga,
-                           .memory = 16 * kGiga});
-  throw ValueError("cost model: expected h100, a100, v100, p100 or t4, got '" + name + "'");
+  std::string all;
+  for (const Preset& p : kPresets) {
+    if (name == p.name) return model_of(p);
+    all += (all.empty() ? "" : ", ") + std::string(p.name);
+  }
+  throw ValueError("cost model: expected one of " + all + ", got '" + name + "'");
 }
 
 }  // namespace taeda::inline v0_2::sim

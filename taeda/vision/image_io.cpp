@@ -1,6 +1,7 @@
 #include "taeda/vision/image_io.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -38,8 +39,6 @@ void check_encoded(const char* op, const Tensor& bytes) {
 
 #if defined(TAEDA_HAS_PNG)
 
-using detail::kMaxPixels;
-
 struct PngImage : png_image {
   PngImage() : png_image{} { version = PNG_IMAGE_VERSION; }
   ~PngImage() { ::png_image_free(this); }
@@ -49,7 +48,23 @@ struct PngImage : png_image {
 
 #endif
 
+std::atomic<int64_t> most_pixels{178'956'970};
+
 }  // namespace
+
+void set_max_image_pixels(int64_t count) {
+  TAEDA_CHECK_VALUE(count > 0, "set_max_image_pixels: expected 1 or more, got ", count);
+  most_pixels = count;
+}
+
+int64_t max_image_pixels() { return most_pixels; }
+
+void detail::check_pixels(uint64_t width, uint64_t height, const std::string& source) {
+  const auto most = static_cast<uint64_t>(max_image_pixels());
+  TAEDA_CHECK(width == 0 || height <= most / width, "cannot read ", source, ": ", width, " x ",
+              height, " pixels are more than ", most,
+              "; vision::set_max_image_pixels lets larger ones in");
+}
 
 #if defined(TAEDA_HAS_PNG)
 
@@ -72,8 +87,7 @@ Tensor read_png_bytes(const void* data, size_t bytes, const std::string& source)
   PngImage png;
   TAEDA_CHECK(bytes > 0 && ::png_image_begin_read_from_memory(&png, data, bytes), "cannot read ",
               source, ": ", bytes > 0 ? png.message : "the file is empty");
-  TAEDA_CHECK(uint64_t{png.width} * png.height <= kMaxPixels, "cannot read ", source, ": ",
-              png.width, " x ", png.height, " pixels are more than ", kMaxPixels);
+  detail::check_pixels(png.width, png.height, source);
   detail::charge_picture(bytes, source, raw_png_bytes(data, bytes, png.width, png.height));
   const bool color = png.format & PNG_FORMAT_FLAG_COLOR, alpha = png.format & PNG_FORMAT_FLAG_ALPHA;
   png.format = alpha ? PNG_FORMAT_RGBA : color ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;

@@ -9,6 +9,12 @@
 
 namespace taeda::inline v0_2::vision {
 
+/// Files of more pixels are refused by every function that reads pictures, before memory is taken
+/// for them: 178,956,970 (as Pillow's) until a program sets another number, for the whole process.
+/// A few megabytes of PNG may ask for gigabytes. Throws ValueError for less than 1.
+void set_max_image_pixels(int64_t count);
+int64_t max_image_pixels();
+
 /// Whether this build has libpng.
 bool has_png();
 /// Writes a PNG file, atomically. Throws TypeError or ValueError for other tensors,

@@ -30,8 +30,6 @@ void check_jpeg_picture(const Tensor& image, int quality) {
 
 #if defined(TAEDA_HAS_JPEG)
 
-using detail::kMaxPixels;
-
 /// What the library calls instead of ending the program.
 struct ErrorManager : jpeg_error_mgr {
   std::string source;
@@ -93,13 +91,11 @@ Tensor detail::read_jpeg(const void* data, size_t bytes, const std::string& sour
   Decoder jpeg(errors);
   ::jpeg_mem_src(&jpeg, static_cast<const unsigned char*>(data), static_cast<unsigned long>(bytes));
   ::jpeg_read_header(&jpeg, TRUE);
-  TAEDA_CHECK(uint64_t{jpeg.image_width} * jpeg.image_height <= kMaxPixels, "cannot read ", source,
-              ": ", jpeg.image_width, " x ", jpeg.image_height, " pixels are more than ",
-              kMaxPixels);
+  detail::check_pixels(jpeg.image_width, jpeg.image_height, source);
   const int64_t channels = jpeg.num_components == 1 ? 1 : 3;
-  detail::charge_picture(bytes, source,
-                         uint64_t{jpeg.image_width} * jpeg.image_height *
-                             static_cast<uint64_t>(jpeg.num_components));
+  detail::charge_picture(
+      bytes, source,
+      uint64_t{jpeg.image_width} * jpeg.image_height * static_cast<uint64_t>(jpeg.num_components));
   jpeg.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   ::jpeg_start_decompress(&jpeg);
   const Tensor pixels = empty({jpeg.output_height, jpeg.output_width, channels}, kByte);
@@ -173,4 +169,4 @@ Tensor detail::to_gray(const Tensor& image) {
   return out;
 }
 
-}  // namespace taeda::vision
+}  // namespace taeda::inline v0_2::vision

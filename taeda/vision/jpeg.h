@@ -8,8 +8,8 @@
 
 namespace taeda::inline v0_2::vision::detail {
 
-/// Pictures of more pixels are refused before memory is taken for them.
-constexpr uint64_t kMaxPixels = uint64_t{1} << 28;
+/// Throws Error, naming `source`, for a picture of more pixels than may be.
+void check_pixels(uint64_t width, uint64_t height, const std::string& source);
 
 /// Checks that a file of `bytes` bytes can hold a picture of `raw` bytes before packing. Throws
 /// Error, naming `source`.

@@ -69,13 +69,43 @@ TEST_F(Csv, TargetsOfOtherKinds) {
 }
 
 TEST_F(Csv, DatasetSaysWhatIsWrong) {
-  EXPECT_EQ(error_of([&] { CSVDataset(write("x,y\n1,2\noops,3\n")); }),
-            path + ": row 2, column 'x' is no number: 'oops'");
+  EXPECT_EQ(
+      error_of([&] { CSVDataset(write("x,y\n1,2\noops,3\n")); }),
+      path +
+          ":3: row 2, column 'x' is no number: 'oops'; name the column in CsvOptions::categories "
+          "if it holds words");
+  EXPECT_EQ(error_of([&] { CSVDataset(write("x,y\n\ninf,3\n")); }),
+            path + ":3: row 1, column 'x' is no finite number of 32 bits: 'inf'");
   EXPECT_EQ(error_of([&] { CSVDataset(write("x,y\n1,2\n"), {.target = "z"}); }),
             path + " has no column 'z'; there are: x, y");
   EXPECT_EQ(error_of([&] { CSVDataset(path, {.target = 2}); }),
             path + " has 2 columns, but the target is column 2");
   EXPECT_EQ(error_of([&] { CSVDataset(write("x,y\n")); }), path + " holds no rows");
+}
+
+TEST_F(Csv, MissingValuesAndWordsFollowTheOptions) {
+  const char* text = "x,city,y\n1,Ulm,1\nNaN,Bonn,2\n3,,3\n5,Ulm,NA\n";
+  datasets::CsvOptions options{.categories = {"city"}};
+  EXPECT_EQ(error_of([&] { CSVDataset(write(text), options); }),
+            path +
+                ":3: row 2, column 'x' holds no value: 'NaN'; CsvOptions::missing leaves its "
+                "row out, or takes the column's mean");
+  options.missing = MissingValues::kDrop;
+  CSVDataset dropped(path, options);
+  EXPECT_THAT(dropped.feature_names(), ElementsAre("x", "city=Bonn", "city=Ulm"));
+  EXPECT_THAT(values<float>(dropped.features()), ElementsAre(1, 0, 1));
+  EXPECT_THAT(values<int64_t>(dropped.targets()), ElementsAre(1));
+  options.missing = MissingValues::kMean;
+  EXPECT_THAT(
+      error_of([&] { CSVDataset(path, options); }),
+      HasSubstr("t.csv:5: row 4, column 'y' holds no value: 'NA', and a target has no mean"));
+  CSVDataset filled(write("x,city,y\n1,Ulm,a\nNaN,Bonn,b\n3,,NA\n"), options);
+  EXPECT_THAT(values<float>(filled.features()), ElementsAre(1, 0, 1, 2, 1, 0, 3, 0, 0));
+  EXPECT_THAT(filled.classes(), ElementsAre("NA", "a", "b")) << "a word, where there are others";
+  EXPECT_EQ(error_of([&] { CSVDataset(path, {.categories = {"y"}}); }),
+            path +
+                ": 'y' is the target, whose words are classes in any case; leave it out of the "
+                "categories");
 }
 
 }  // namespace

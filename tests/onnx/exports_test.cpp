@@ -69,6 +69,39 @@ TEST(Exports, NamesAndMetadataAreThoseOfTheOptions) {
   EXPECT_THAT(names, UnorderedElementsAre("0.weight", "0.bias"));
 }
 
+TEST(Exports, WhatComesBeforeAndBehindIsAPartOfTheGraph) {
+  nn::Sequential net(nn::Linear(4, 3));
+  const ExportOptions options{
+      .input_names = {"pixels"},
+      .output_names = {"kind"},
+      .dynamic_axes = {{"pixels", {{0, "batch"}}}},
+      .preprocess = [](const List& in) { return List{in[0].to(kFloat).div(255)}; },
+      .postprocess = [](const List& out) { return List{out[0].softmax(1)}; },
+      .descriptions = {{"pixels", "from 0 to 255"}, {"kind", "probabilities of a, b, c"}}};
+  const TemporaryFolder folder;
+  const Tensor bytes = arange(8).mul(30).to(kByte).view({2, 4});
+  export_model(net, {bytes}, folder / "net.onnx", options);
+  ImportedModel read_again = load(folder / "net.onnx");
+  const NoGradGuard no_grad;
+  EXPECT_TRUE(read_again(bytes).allclose(net(bytes.to(kFloat).div(255)).softmax(1)));
+  const Graph graph = read(folder / "net.onnx");
+  EXPECT_EQ(graph.inputs[0].type() + ", " + graph.inputs[0].text,
+            "uint8 [batch, 4], from 0 to 255");
+  EXPECT_EQ(graph.outputs[0].text, "probabilities of a, b, c");
+  EXPECT_EQ(error_of([&] {
+              export_model(net, {randn({1, 4})}, folder / "x", {.descriptions = {{"pixel", ""}}});
+            }),
+            "descriptions names 'pixel', which is no input or output");
+}
+
+TEST(Exports, AnAxisAtWhoseOtherSizesForwardFailsIsNamed) {
+  const auto f = [](const Tensor& x) { return x.view({2, 2, 2}).sum(); };
+  EXPECT_EQ(refusal(f, open_batch()),
+            "the module cannot be exported with an open axis 'batch': forward fails (shape '[2, 2, "
+            "2]' is invalid for input of size 12) when it is 3 instead of 2. Leave the axis out of "
+            "dynamic_axes, or make forward do the same for every size.");
+}
+
 TEST(Exports, SizesWithoutAnAxisAreFixed) {
   const Forward f = [](const List& in) { return List{in[0].reshape({in[0].size(0), -1})}; };
   EXPECT_EQ(graph_of(f, {randn({2, 4})}).inputs[0].type(), "float32 [2, 4]");

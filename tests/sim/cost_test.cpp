@@ -247,7 +247,9 @@ TEST(CostModel, PresetsAndErrors) {
     sim::cost_model("h1000");
     FAIL();
   } catch (const ValueError& e) {
-    EXPECT_STREQ(e.what(), "cost model: expected h100, a100, v100, p100 or t4, got 'h1000'");
+    EXPECT_STREQ(e.what(),
+                 "cost model: expected one of b200, h200, h100, a100, l40s, rtx4090, v100, p100, "
+                 "t4, got 'h1000'");
   }
 }
 

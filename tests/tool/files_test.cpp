@@ -58,6 +58,10 @@ TEST_F(Files, InspectRefusesOthers) {
   expect_bad_input("inspect " + folder.path(), "cannot read");
   write_bytes(folder / "a.txt", "hello");
   expect_bad_input("inspect " + (folder / "a.txt"), "is of no kind that is known");
+  write_bytes(folder / "text.pt", "hi\n");
+  expect_bad_input("inspect " + (folder / "text.pt"),
+                   "is no file of torch.save, whatever its name says: it begins neither as a zip "
+                   "archive nor as a pickle");
   expect_bad_input("inspect", "file is required");
 }
 

@@ -133,7 +133,9 @@ TEST(PlanCommand, LessOfTheDataSheetTakesLonger) {
 }
 
 TEST(PlanCommand, BadInputIsNamed) {
-  expect_bad_input("plan --devices 8xb52", "expected h100, a100, v100, p100 or t4, got 'b52'");
+  expect_bad_input("plan --devices 8xb52",
+                   "expected one of b200, h200, h100, a100, l40s, rtx4090, v100, p100, t4, got "
+                   "'b52'");
   expect_bad_input("plan --devices 8h100",
                    "--devices must be numbers and devices, such as 64xh100");
   expect_bad_input("plan --devices h100,,a100", "--devices must be numbers and devices");

@@ -83,6 +83,10 @@ TEST_F(Report, UnfinishedRunsAndTablesHaveWhatThereIs) {
   const Outcome again = page_check(page + " --runs 1 --classes 2");
   EXPECT_EQ(again.code, 0) << again.out;
   EXPECT_THAT(contents(page), HasSubstr("&lt;odd&gt; &amp; "));
+  train("first", "--epochs 1");
+  ASSERT_EQ(report((folder / "first") + " " + (folder / "table") + " --out " + page).code, 0);
+  EXPECT_THAT(contents(page),
+              testing::ContainsRegex("<h1>Fashion-MNIST: [^<]*t.csv: [^<]*; 2 runs"));
 }
 
 TEST_F(Report, BadInputIsNamed) {

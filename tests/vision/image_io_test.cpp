@@ -74,6 +74,28 @@ TEST(Jpeg, SaysWhatIsWrong) {
   EXPECT_THAT(error_of([] { encode_jpeg(ramp(3), 0); }), HasSubstr("between 1 and 100, got 0"));
 }
 
+TEST(ReadImage, PicturesOfMorePixelsAreForThoseWhoAsk) {
+  const int64_t usual = max_image_pixels();
+  EXPECT_EQ(usual, 178956970);
+  std::vector<Tensor> files;
+  if (has_png()) files.push_back(encode_png(ramp(3)));
+  if (has_jpeg()) files.push_back(encode_jpeg(ramp(3)));
+  for (const Tensor& file : files) {
+    const int64_t pixels = ramp(3).numel() / 3;
+    set_max_image_pixels(pixels - 1);
+    const bool png = has_png() && &file == &files[0];
+    const auto read = [&] { png ? decode_png(file) : decode_jpeg(file); };
+    EXPECT_THAT(error_of(read),
+                HasSubstr("16 x 16 pixels are more than 255; vision::set_max_image_pixels lets "
+                          "larger ones in"));
+    set_max_image_pixels(pixels);
+    EXPECT_NO_THROW(read());
+  }
+  set_max_image_pixels(usual);
+  EXPECT_EQ(error_of([] { set_max_image_pixels(0); }),
+            "set_max_image_pixels: expected 1 or more, got 0");
+}
+
 TEST(ReadImage, ChoosesByContentAndConvertsChannels) {
   if (!has_png()) GTEST_SKIP() << "built without libpng";
   TemporaryFolder folder;

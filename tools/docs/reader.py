@@ -23,8 +23,8 @@ MACRO = re.compile(r"^#define (TAEDA_\w+)(\([^)]*\))?")
 
 
 # What programs include by name; whatever these pull in is seen by programs, too.
-ENTRIES = re.compile(r"taeda/(taeda|distributed/(distributed|\w+/\w*rpc\w*)|distributions/distributions|models/\w+|training/\w+|log/\w+|"
-                     r"device/plugin|ops/out_forms)\.h$")
+ENTRIES = re.compile(r"taeda/(taeda|distributed/(distributed|\w+/\w*rpc\w*)|distributions/distributions|models/\w+|onnx/onnx|"
+                     r"training/\w+|log/\w+|device/plugin|ops/out_forms)\.h$")
 
 
 def public_headers(root, generated):

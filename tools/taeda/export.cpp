@@ -5,10 +5,16 @@
 
 #include "taeda/models/resnet.h"
 #include "taeda/onnx/onnx.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/shape/join.h"
+#include "taeda/ops/shape/shape.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/tensor_file.h"
+#include "tools/taeda/train/inputs.h"
 #include "tools/taeda/train/networks.h"
+#include "tools/taeda/use/meaning.h"
 #include "tools/taeda/use/trained.h"
 
 namespace taeda::tool {
@@ -18,14 +24,16 @@ namespace {
 struct ExportChoices {
   std::string what, out, weights;
   int64_t opset = 17, classes = 0;
+  bool network_only = false;
 };
 
 /// A network, an input for it, and which of the input's axes stay open.
 struct Exportable {
   nn::AnyModule network;
   Tensor example;
-  std::string input;
   std::map<int64_t, std::string> axes;
+  Meaning meaning;
+  onnx::Forward preprocess = {}, postprocess = {};
 };
 
 constexpr int64_t kImageNetClasses = 1000, kSmallClasses = 10;
@@ -33,8 +41,10 @@ constexpr const char* kExportModels =
     "cnn, lenet, mlp, resnet18, resnet50, resnet101, resnet152, vgg, mobilenet_v2";
 
 Exportable of_pictures(nn::AnyModule network, const PictureShape& s) {
-  return {
-      std::move(network), zeros({2, s.channels, s.height, s.width}), "pictures", {{0, "batch"}}};
+  return {std::move(network),
+          zeros({2, s.channels, s.height, s.width}),
+          {{0, "batch"}},
+          {.input = "pictures", .output = "scores"}};
 }
 
 Exportable named_network(const ExportChoices& o) {
@@ -52,27 +62,48 @@ Exportable named_network(const ExportChoices& o) {
   return of_pictures(make_picture_model(o.what, shape, classes), shape);
 }
 
+/// Two rows or pictures like those that the network was trained on.
+Tensor example_of(const About& about, bool whole) {
+  const PictureShape& s = about.shape;
+  const int64_t columns = whole ? static_cast<int64_t>(about.columns.size()) : about.inputs();
+  if (about.task != "csv") {
+    const int64_t sizes[] = {2, s.channels, s.height, s.width};
+    if (!whole) return zeros(sizes);
+    return arange(2 * s.channels * s.height * s.width).remainder(256).to(kByte).view(sizes);
+  }
+  if (!whole) return zeros({2, columns});
+  const Tensor mean = tensor(about.mean, kFloat);
+  return stack({mean, mean + tensor(about.stddev, kFloat)});
+}
+
 /// The network of a run, by what its checkpoint says of it.
-Exportable from_run(const std::string& run) {
-  const Trained trained = open_trained({.run = run}, Device(kCPU));
+Exportable from_run(const Trained& trained, bool whole) {
   const About& about = trained.about;
+  const Meaning meaning = meaning_of(about, whole);
   if (about.task == "text")
     return {trained.network,
             zeros({2, std::min<int64_t>(about.context, 4)}, kLong),
-            "tokens",
-            {{0, "batch"}, {1, "time"}}};
-  if (about.task == "csv")
-    return {trained.network,
-            zeros({2, static_cast<int64_t>(about.features.size())}),
-            "rows",
-            {{0, "batch"}}};
-  return of_pictures(trained.network, about.shape);
+            {{0, "batch"}, {1, "time"}},
+            meaning};
+  Exportable out{trained.network, example_of(about, whole), {{0, "batch"}}, meaning};
+  if (!whole) return out;
+  out.preprocess = [about](const std::vector<Tensor>& raw) {
+    return std::vector<Tensor>{network_input(raw[0], about)};
+  };
+  out.postprocess = [about](const std::vector<Tensor>& output) {
+    return std::vector<Tensor>{network_answer(output[0], about)};
+  };
+  return out;
+}
+
+bool is_run(const ExportChoices& o) {
+  return std::filesystem::exists(o.what) || o.what.find('/') != std::string::npos;
 }
 
 Exportable choose_network(const ExportChoices& o) {
-  if (std::filesystem::exists(o.what) || o.what.find('/') != std::string::npos) {
+  if (is_run(o)) {
     if (!o.weights.empty()) throw UsageError("--weights is for a network's name, not for a run");
-    return from_run(o.what);
+    return from_run(open_trained({.run = o.what}, Device(kCPU)), !o.network_only);
   }
   Exportable out = named_network(o);
   if (o.weights.empty()) return out;
@@ -84,17 +115,41 @@ Exportable choose_network(const ExportChoices& o) {
   return out;
 }
 
+/// Weights under their names in the network, and what they are of: `taeda predict` takes the file.
+int write_weights(const ExportChoices& o) {
+  if (!is_run(o))
+    throw UsageError("cannot write " + o.out + ": of a network's name there are .onnx files alone");
+  const Trained trained = open_trained({.run = o.what}, Device(kCPU));
+  io::Archive archive;
+  for (const auto& item : trained.network.ptr()->state_dict())
+    archive.add(item.key(), item.value());
+  archive.metadata = meaning_of(trained.about, /*whole=*/false).metadata;
+  archive.add_number("best", static_cast<double>(trained.epoch));
+  user_input([&] { io::save_archive(archive, o.out); });
+  std::printf("%s: %s, %s\n", o.out.c_str(), count_text(archive.tensors.size(), "tensor").c_str(),
+              bytes_text(static_cast<double>(std::filesystem::file_size(o.out))).c_str());
+  return 0;
+}
+
 int run_export(const ExportChoices& o) {
-  if (!o.out.ends_with(".onnx"))
-    throw UsageError("cannot write " + o.out + ": give it the ending .onnx");
+  const std::string ending = std::filesystem::path(o.out).extension().string();
+  if (ending == ".pt" || ending == ".safetensors") return write_weights(o);
+  if (ending != ".onnx")
+    throw UsageError("cannot write " + o.out + ": give it the ending .onnx, .safetensors or .pt");
   Exportable e = choose_network(o);
   const onnx::Forward forward = [&](const std::vector<Tensor>& inputs) {
     return std::vector<Tensor>{e.network.forward(inputs[0])};
   };
-  const onnx::ExportOptions options{.input_names = {e.input},
-                                    .output_names = {"scores"},
-                                    .dynamic_axes = {{e.input, e.axes}},
-                                    .opset_version = o.opset};
+  const Meaning& m = e.meaning;
+  onnx::ExportOptions options{.input_names = {m.input},
+                              .output_names = {m.output},
+                              .dynamic_axes = {{m.input, e.axes}},
+                              .opset_version = o.opset,
+                              .metadata = m.metadata,
+                              .preprocess = e.preprocess,
+                              .postprocess = e.postprocess};
+  if (!m.input_text.empty())
+    options.descriptions = {{m.input, m.input_text}, {m.output, m.output_text}};
   user_input([&] { onnx::export_forward(*e.network, forward, {e.example}, o.out, options); });
   const onnx::Graph graph = onnx::read(o.out);
   const auto &in = graph.inputs[0], &out = graph.outputs[0];
@@ -111,16 +166,18 @@ int run_export(const ExportChoices& o) {
 
 void add_export(const Command& app) {
   const Command c = app.add_command(
-      "export", "Write a network as an ONNX model",
-      {"taeda export out -o model.onnx", "taeda export out/checkpoint.safetensors -o model.onnx",
+      "export", "Write a network as an ONNX model, or its weights with what they are of",
+      {"taeda export out -o model.onnx", "taeda export out -o model.safetensors",
        "taeda export resnet18 --weights resnet18.pt -o resnet18.onnx"});
   auto o = std::make_shared<ExportChoices>();
   c.add_plain("what", o->what,
               std::string("A folder or checkpoint of taeda train, or a network: ") + kExportModels)
       .required();
-  c.add_plain("-o,--out", o->out, "The file to write").required();
+  c.add_plain("-o,--out", o->out, "The file to write: .onnx, .safetensors or .pt").required();
   c.add_option("--weights", o->weights, "For a network's name: a file of its tensors");
   c.add_option("--classes", o->classes, "For a network's name: how many; 0: as usual");
+  c.add_flag("--network-only", o->network_only,
+             "Of a run: the network without what predict computes before and behind it");
   c.add_option("--opset", o->opset, "Version of ONNX's operators, 17 to 21");
   c.on_call([o] { return run_export(*o); });
 }

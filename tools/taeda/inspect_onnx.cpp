@@ -38,7 +38,8 @@ Json info_json(const std::vector<onnx::ValueInfo>& list) {
       sizes.push_back(d.size >= 0 ? Json(d.size) : d.name.empty() ? Json() : Json(d.name));
     out.push_back({{"name", info.name},
                    {"dtype", dtype_name(info.dtype)},
-                   {"shape", info.has_shape ? sizes : Json()}});
+                   {"shape", info.has_shape ? sizes : Json()},
+                   {"description", info.text}});
   }
   return out;
 }
@@ -77,6 +78,10 @@ int inspect_onnx(const std::string& path, bool json) {
   for (const auto& [name, c] : operators)
     table.row({name, std::to_string(c.count), c.runs ? "yes" : "no"});
   if (!values.empty()) std::printf("%s", values.str().c_str());
+  for (const auto* list : {&graph.inputs, &graph.outputs})
+    for (const onnx::ValueInfo& info : *list)
+      if (!info.text.empty())
+        std::printf("%s", paragraph("  " + info.name + ": " + info.text).c_str());
   if (!table.empty()) std::printf("%s", table.str().c_str());
   std::printf("%s", paragraph(taeda::detail::concat(
                                   "onnx: opset ", graph.opset, ", ",

@@ -3,6 +3,7 @@
 
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/config.h"
+#include "tools/taeda/train/crowd.h"
 
 namespace {
 
@@ -39,5 +40,6 @@ int run(const std::vector<std::string>& given) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  wait_as_the_machine_allows(argv, {argv, argv + argc});
   return report_errors([&] { return run({argv, argv + argc}); });
 }

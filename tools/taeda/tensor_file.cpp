@@ -55,6 +55,11 @@ TensorFile read_tensors(const std::string& path) {
       return {format, {{std::filesystem::path(path).stem().string(), io::load_npy(path)}}, {}};
     if (format == ".npz") return {format, io::load_npz(path), {}};
     if (format == ".pt") {
+      const std::string start = first_bytes(path);
+      if (!start.starts_with("PK") && !io::is_legacy_pt(start))
+        throw UsageError(path +
+                         " is no file of torch.save, whatever its name says: it begins neither as "
+                         "a zip archive nor as a pickle");
       io::PtFile file = io::load_pt(path);
       return {format, std::move(file.tensors), std::move(file.values)};
     }

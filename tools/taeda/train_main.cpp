@@ -10,6 +10,7 @@
 #include "taeda/base/nearest.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/train/config.h"
+#include "tools/taeda/train/crowd.h"
 
 namespace {
 
@@ -63,5 +64,6 @@ int run(char** argv, const std::vector<std::string>& given) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  wait_as_the_machine_allows(argv, {argv, argv + argc});
   return report_errors([&] { return run(argv, {argv, argv + argc}); });
 }

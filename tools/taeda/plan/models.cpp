@@ -79,8 +79,7 @@ Batch make_batch(const PlannedModel& m, int64_t n, Device device) {
     const About& a = m.run->about;
     if (a.task == "text") return texts(a.context);
     if (a.task != "csv") return pictures(a.shape.channels, a.shape.height, a.shape.width);
-    return {zeros({n, static_cast<int64_t>(a.features.size())}, floats),
-            zeros({n}, a.classes.empty() ? floats : numbers)};
+    return {zeros({n, a.inputs()}, floats), zeros({n}, a.classes.empty() ? floats : numbers)};
   }
   if (m.name == "gpt") return texts(m.context);
   return is_small(m.name) ? pictures(1, 28, 28) : pictures(3, 224, 224);

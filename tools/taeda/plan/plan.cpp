@@ -305,7 +305,8 @@ void add_plan(const Command& app) {
   c.add_option("--vocabulary", o->model.vocabulary, "Different tokens for gpt");
   c.add_option(
       "--devices", o->devices,
-      "How many of which: h100, a100, v100, p100 or t4; a list with commas for several kinds");
+      "How many of which: b200, h200, h100, a100, l40s, rtx4090, v100, p100 or t4; a list with "
+      "commas for several kinds");
   c.add_option("--network", o->network,
                "One of " + cost::network_names() +
                    "; settings may follow, or stand alone: latency=5us, bandwidth=12.5GB/s (of an "

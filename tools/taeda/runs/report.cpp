@@ -277,11 +277,18 @@ std::string settings_html(const Page& page) {
   return element("section id=settings", element("h2", "Settings") + "\n" + table + again);
 }
 
+/// What the runs are of, each task once, and how many they are.
 std::string title_of(const Page& page) {
-  const Run& first = page.runs[0];
-  const std::string task = part_of(first, "epochs", false) ? text_in(first.result, "title") : "";
-  return (task.empty() ? first.setting("task") : task) + "; " +
-         (page.runs.size() == 1 ? first.setting("model")
+  std::vector<std::string> tasks;
+  for (const Run& run : page.runs) {
+    const std::string title = part_of(run, "epochs", false) ? text_in(run.result, "title") : "";
+    const std::string task = title.empty() ? run.setting("task") : title;
+    if (std::ranges::find(tasks, task) == tasks.end()) tasks.push_back(task);
+  }
+  std::string out;
+  for (const std::string& task : tasks) out += (out.empty() ? "" : "; ") + task;
+  return out + "; " +
+         (page.runs.size() == 1 ? page.runs[0].setting("model")
                                 : std::to_string(page.runs.size()) + " runs");
 }
 

@@ -24,13 +24,25 @@ std::string bytes(const std::vector<int>& codes) {
 
 }  // namespace
 
+int64_t About::inputs() const {
+  size_t out = 0;
+  for (const data::CsvColumn& column : columns) out += std::max<size_t>(1, column.words.size());
+  return static_cast<int64_t>(out);
+}
+
+data::MissingValues About::missing_values() const {
+  if (missing == "drop") return data::MissingValues::kDrop;
+  if (missing == "mean") return data::MissingValues::kMean;
+  if (missing == "error") return data::MissingValues::kError;
+  throw UsageError("--missing must be error, drop or mean, got " + missing);
+}
+
 nn::AnyModule About::make_network() const {
   if (task == "text")
     return make_text_model(model,
                            {static_cast<int64_t>(vocabulary.size()), context, layers, width});
   const auto outputs = static_cast<int64_t>(classes.size());
-  if (task == "csv")
-    return make_mlp(static_cast<int64_t>(features.size()), hidden, classes.empty() ? 1 : outputs);
+  if (task == "csv") return make_mlp(inputs(), hidden, classes.empty() ? 1 : outputs);
   return make_picture_model(model, shape, outputs);
 }
 
@@ -47,7 +59,15 @@ std::string About::json() const {
   out.set("mean", mean);
   out.set("stddev", stddev);
   if (task == "csv") {
-    out.set("features", features);
+    std::vector<std::string> names;
+    Json words = Json::object();
+    for (const data::CsvColumn& column : columns) {
+      names.push_back(column.name);
+      if (!column.words.empty()) words.set(column.name, column.words);
+    }
+    out.set("features", names);
+    out.set("categories", words);
+    out.set("missing", missing);
     out.set("target", target);
     out.set("delimiter", delimiter);
     out.set("header", header);
@@ -85,16 +105,24 @@ void read_text(const Json& in, About& a) {
 }
 
 void read_table(const Json& in, About& a) {
-  a.features = in.at("features").get<std::vector<std::string>>();
+  // Those of earlier versions have neither categories nor a choice of what is missing.
+  for (const std::string& name : in.at("features").get<std::vector<std::string>>()) {
+    a.columns.push_back({name});
+    if (!in.contains("categories") || !in.at("categories").contains(name)) continue;
+    a.columns.back().words = in.at("categories").at(name).get<std::vector<std::string>>();
+    expect(!a.columns.back().words.empty(), "column '" + name + "' has no words");
+  }
+  a.missing = in.value("missing", "error");
+  a.missing_values();
   a.target = in.at("target").get<std::string>();
   a.delimiter = in.at("delimiter").get<std::string>();
   a.header = in.at("header").get<bool>();
   a.hidden = in.at("hidden").get<int64_t>();
   a.target_mean = in.at("target_mean").get<double>();
   a.target_stddev = in.at("target_stddev").get<double>();
-  expect(!a.delimiter.empty() && !a.features.empty(), "delimiter or list of columns is empty");
-  expect(a.mean.size() == a.features.size() && a.stddev.size() == a.features.size(),
-         concat("columns are ", a.features.size(), ", its means ", a.mean.size(),
+  expect(!a.delimiter.empty() && !a.columns.empty(), "delimiter or list of columns is empty");
+  expect(a.mean.size() == a.columns.size() && a.stddev.size() == a.columns.size(),
+         concat("columns are ", a.columns.size(), ", its means ", a.mean.size(),
                 " and its standard deviations ", a.stddev.size()));
   expect_between(a.hidden, 1, 65536, "hidden");
 }

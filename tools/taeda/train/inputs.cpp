@@ -4,11 +4,14 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "taeda/base/nearest.h"
-#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/shape/shape.h"
 #include "taeda/vision/image_io.h"
 #include "taeda/vision/transforms.h"
 #include "tools/taeda/command.h"
@@ -19,38 +22,20 @@ namespace {
 
 using taeda::detail::concat;
 
-size_t column_of(const data::CsvTable& table, const std::string& name, const std::string& path) {
+size_t column_of(const data::CsvTable& table, const std::string& name, const char* which) {
   const auto found = std::find(table.names.begin(), table.names.end(), name);
   if (found != table.names.end()) return static_cast<size_t>(found - table.names.begin());
   const std::string nearest = nearest_name(name, table.names);
-  throw UsageError(path + " has no column '" + name + "', which the network was trained with" +
+  throw UsageError(table.path + " has no column '" + name + "'" + which +
                    (nearest.empty() ? "" : "; it has '" + nearest + "'"));
 }
 
-double number_in(const data::CsvTable& table, size_t row, size_t column, const std::string& path) {
-  const std::string& text = table.rows[row][column];
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  while (*end == ' ') ++end;
-  if (text.empty() || *end != '\0' || !std::isfinite(value))
-    throw UsageError(concat(path, ": row ", row + 1, ", column '", table.names[column],
-                            "' is no number: '", text, "'"));
-  return value;
-}
-
-size_t target_column(const data::CsvTable& table, const std::string& t, const std::string& path) {
-  int64_t position = 0;
-  const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), position);
-  if (error != std::errc() || end != t.data() + t.size()) return column_of(table, t, path);
-  const auto n = static_cast<int64_t>(table.names.size());
-  if (position < -n || position >= n)
-    throw UsageError(concat(path, " has ", n, " columns and none at ", position, " (--target)"));
-  return static_cast<size_t>(position < 0 ? position + n : position);
-}
-
 int64_t class_of(const std::string& text, const About& about, const std::string& where) {
-  const auto found = std::find(about.classes.begin(), about.classes.end(), text);
-  if (found != about.classes.end()) return found - about.classes.begin();
+  const std::optional<int64_t> number = whole_number(text);
+  for (const std::string& name : {text, number ? std::to_string(*number) : text}) {
+    const auto found = std::find(about.classes.begin(), about.classes.end(), name);
+    if (found != about.classes.end()) return found - about.classes.begin();
+  }
   const std::string nearest = nearest_name(text, about.classes);
   throw UsageError(where + " is no class of the network: '" + text + "'" +
                    (nearest.empty() ? "" : "; the nearest is '" + nearest + "'"));
@@ -58,14 +43,29 @@ int64_t class_of(const std::string& text, const About& about, const std::string&
 
 }  // namespace
 
-std::string target_name(const std::string& path, const std::string& target, const About& about) {
-  if (!about.header) return target;
-  const data::CsvTable table = read_table(path, about);
-  return table.names[target_column(table, target, path)];
+std::optional<int64_t> whole_number(const std::string& cell) {
+  constexpr double kLargestExact = 9007199254740992;
+  const std::optional<double> value = data::number_in(cell);
+  if (!value || std::abs(*value) >= kLargestExact || *value != std::trunc(*value))
+    return std::nullopt;
+  return static_cast<int64_t>(*value);
+}
+
+size_t target_column(const data::CsvTable& table, const std::string& t) {
+  int64_t position = 0;
+  const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), position);
+  if (error != std::errc() || end != t.data() + t.size()) return column_of(table, t, " (--target)");
+  const auto n = static_cast<int64_t>(table.names.size());
+  if (position < -n || position >= n)
+    throw UsageError(
+        concat(table.path, " has ", n, " columns and none at ", position, " (--target)"));
+  return static_cast<size_t>(position < 0 ? position + n : position);
 }
 
 data::CsvTable read_table(const std::string& path, const About& about) {
   return user_input([&] {
+    if (about.delimiter.size() != 1 && about.delimiter != "tab")
+      throw UsageError("--delimiter must be one character or \"tab\", got " + about.delimiter);
     const char delimiter = about.delimiter == "tab" ? '\t' : about.delimiter[0];
     data::CsvTable table = data::read_csv(path, delimiter, about.header);
     if (table.rows.empty()) throw UsageError(path + " holds no rows");
@@ -73,33 +73,45 @@ data::CsvTable read_table(const std::string& path, const About& about) {
   });
 }
 
-Tensor table_inputs(const data::CsvTable& table, const About& about, const std::string& path) {
-  std::vector<size_t> columns;
-  const bool in_order = !about.header && table.names.size() == about.features.size();
-  for (const std::string& name : about.features)
-    columns.push_back(in_order ? columns.size() : column_of(table, name, path));
-  const auto n = static_cast<int64_t>(table.rows.size()), d = static_cast<int64_t>(columns.size());
-  const Tensor x = empty({n, d}, kFloat);
-  auto* out = x.data_ptr<float>();
-  for (size_t r = 0; r < table.rows.size(); ++r)
-    for (size_t c : columns) *out++ = static_cast<float>(number_in(table, r, c, path));
-  return (x - tensor(about.mean, kFloat)) / tensor(about.stddev, kFloat);
+std::vector<size_t> places_of(const data::CsvTable& table, const About& about) {
+  std::vector<size_t> out;
+  const bool in_order = !about.header && table.names.size() == about.columns.size();
+  for (const data::CsvColumn& column : about.columns)
+    out.push_back(in_order ? out.size()
+                           : column_of(table, column.name, ", which the network was trained with"));
+  return out;
 }
 
-Tensor table_targets(const data::CsvTable& table, const About& about, const std::string& path) {
-  const size_t column = target_column(table, about.target, path);
+void drop_missing_rows(data::CsvTable& table, const About& about, std::optional<size_t> target) {
+  if (about.missing_values() != data::MissingValues::kDrop) return;
+  std::vector<size_t> numbers, words;
+  const std::vector<size_t> places = places_of(table, about);
+  for (size_t i = 0; i < places.size(); ++i)
+    (about.columns[i].words.empty() ? numbers : words).push_back(places[i]);
+  if (target) (data::holds_numbers(table, *target) ? numbers : words).push_back(*target);
+  data::drop_missing(table, numbers, words);
+  if (table.rows.empty()) throw UsageError(table.path + ": every row lacks a value");
+}
+
+Tensor table_rows(const data::CsvTable& table, const About& about, const data::CsvAdvice& advice) {
+  return user_input([&] {
+    return data::numbers_of(table, about.columns, places_of(table, about), about.missing_values(),
+                            advice);
+  });
+}
+
+Tensor table_targets(const data::CsvTable& table, size_t target, const About& about) {
   const auto n = static_cast<int64_t>(table.rows.size());
-  const Tensor y = empty({n}, about.classes.empty() ? kFloat : kLong);
-  for (int64_t r = 0; r < n; ++r) {
-    const auto row = static_cast<size_t>(r);
-    if (about.classes.empty())
-      y.data_ptr<float>()[r] = static_cast<float>(
-          (number_in(table, row, column, path) - about.target_mean) / about.target_stddev);
-    else
-      y.data_ptr<int64_t>()[r] =
-          class_of(table.rows[row][column], about,
-                   concat(path, ": row ", r + 1, ", column '", table.names[column], "'"));
+  if (about.classes.empty()) {
+    const Tensor y = user_input([&] {
+      return data::numbers_of(table, {{table.names[target]}}, {target},
+                              data::MissingValues::kError);
+    });
+    return (y.squeeze(1) - about.target_mean) / about.target_stddev;
   }
+  const Tensor y = empty({n}, kLong);
+  for (size_t r = 0; r < table.rows.size(); ++r)
+    y.data_ptr<int64_t>()[r] = class_of(table.rows[r][target], about, table.place(r, target));
   return y;
 }
 
@@ -133,9 +145,23 @@ Tensor read_picture(const std::string& path, const About& about) {
   });
 }
 
-Tensor picture_input(const Tensor& picture, const About& about) {
-  vision::transforms::Normalize normalize(about.mean, about.stddev);
-  return normalize(vision::transforms::ToTensor()(picture));
+Tensor network_input(const Tensor& raw, const About& about) {
+  const Tensor mean = tensor(about.mean, kFloat), stddev = tensor(about.stddev, kFloat);
+  if (about.task != "csv")
+    return (raw.to(kFloat) / 255 - mean.view({-1, 1, 1})) / stddev.view({-1, 1, 1});
+  Tensor rows = raw;
+  if (about.missing_values() == data::MissingValues::kMean) {
+    std::vector<double> instead = about.mean;
+    for (size_t i = 0; i < instead.size(); ++i)
+      if (!about.columns[i].words.empty()) instead[i] = -1;  // no word
+    rows = where(isnan(rows), tensor(instead, kFloat), rows);
+  }
+  return data::spread_words((rows - mean) / stddev, about.columns);
+}
+
+Tensor network_answer(const Tensor& output, const About& about) {
+  if (!about.classes.empty()) return output.softmax(1);
+  return output.squeeze(1) * about.target_stddev + about.target_mean;
 }
 
 }  // namespace taeda::tool

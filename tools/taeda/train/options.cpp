@@ -54,6 +54,8 @@ std::vector<Setting> settings(TrainOptions& o) {
           {"tensorboard", &o.tensorboard, false},
           {"target", &o.target, true, "csv"},
           {"regression", &o.regression, true, "csv"},
+          {"missing", &o.missing, true, "csv"},
+          {"categories", &o.categories, true, "csv"},
           {"hidden", &o.hidden, true, "csv"},
           {"delimiter", &o.delimiter, false, "csv"},
           {"header", &o.header, false, "csv"},

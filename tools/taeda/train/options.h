@@ -44,6 +44,8 @@ struct TrainOptions {
   std::string target = "-1";  ///< csv: name or position of the column
   std::string delimiter = ",";
   bool header = true, regression = false;
+  std::string missing = "error";    ///< csv: error, drop or mean
+  std::string categories = {};      ///< csv: columns of words, comma-separated
   int64_t hidden = 64;              ///< csv: width of the network
   int64_t image_size = 64;          ///< folder
   int64_t context = 64;             ///< text: length of a piece

@@ -44,6 +44,7 @@ struct Task {
   About about;
   std::string title;  ///< "Fashion-MNIST: 60,000 training and 10,000 test images"
   std::string unit = "images";
+  std::string hint = {};   ///< what may not be as it was meant; empty: nothing
   int64_t train_size = 0;  ///< units in an epoch
   /// Whether outputs are scores of classes; otherwise there is no accuracy.
   bool counts_hits = true;

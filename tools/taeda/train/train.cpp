@@ -58,6 +58,8 @@ int train(TrainOptions options, const Ranks& ranks) {
   if (options.data_parallel && device.is_cpu())
     throw UsageError("--data-parallel needs accelerators: give --device cuda or --device sim");
   const Task task = user_input([&] { return make_task(options); });
+  if (ranks.leads() && !task.hint.empty())
+    std::fputs(paragraph("taeda: " + task.hint, stderr).c_str(), stderr);
   if (options.find_lr) return find_rate(options, device, task);
   const RunFolder folder = claim_folder(options, ranks);
   options.out = folder.path;
@@ -191,6 +193,10 @@ void add_table(const AddTask& add) {
   c.add_option("--data", o->data, "The table").required();
   c.add_option("--test", o->test, "A table to test on; default: a fifth of the rows");
   c.add_option("--target", o->target, "Column to tell, by name or position; -1: the last");
+  c.add_option("--missing", o->missing,
+               "Cells without a value: error, drop (their rows are left out) or mean (of the "
+               "column)");
+  c.add_option("--categories", o->categories, "Columns whose cells are words: city,street");
   add_switch(c, "--regression", o->regression, "Whole numbers are numbers, not classes");
   c.add_option("--hidden", o->hidden, "Width of the two hidden layers");
   c.add_option("--delimiter", o->delimiter, "Between the fields: a character, or tab");

@@ -18,7 +18,9 @@ struct EvalOptions {
 };
 
 Task task_of(const EvalOptions& o, const Trained& t, int64_t* batch_size) {
-  const TrainOptions run = options_of_run(t);
+  // Weights that left their run do not say which data it had.
+  const bool needs_run = o.data.empty() || !t.config.empty();
+  const TrainOptions run = needs_run ? options_of_run(t) : TrainOptions();
   *batch_size = o.batch_size > 0 ? o.batch_size : run.batch_size;
   return o.data.empty() ? make_task(run) : make_test(t.about, o.data);
 }

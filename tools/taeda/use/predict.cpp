@@ -7,13 +7,14 @@
 
 #include "taeda/io/atomic_file.h"
 #include "taeda/log/table.h"
-#include "taeda/ops/shape/join.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/nn/softmax.h"
+#include "taeda/ops/shape/join.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/json.h"
+#include "tools/taeda/tensor_file.h"
 #include "tools/taeda/train/classification.h"
 #include "tools/taeda/train/inputs.h"
 #include "tools/taeda/use/trained.h"
@@ -69,19 +70,36 @@ std::vector<std::string> files_of(const std::vector<std::string>& inputs) {
   return out;
 }
 
+/// A file of another kind than the run's task takes is no damaged one.
+void check_picture(const std::string& path, const Trained& t) {
+  if (is_picture(path) || user_input([&] { return format_of(path); }) == "image") return;
+  throw UsageError(path + " is no PNG or JPEG picture, which " + t.path +
+                   " takes: it is of the task " + t.about.task);
+}
+void check_table(const std::string& path, const Trained& t) {
+  if (!fs::is_directory(path) && user_input([&] { return format_of(path); }).empty()) return;
+  std::string columns;
+  for (const data::CsvColumn& c : t.about.columns)
+    columns += (columns.empty() ? "" : ", ") + c.name;
+  throw UsageError(path + " is no table, which " + t.path +
+                   " takes: it is of the task csv, with the "
+                   "columns " +
+                   columns);
+}
+
 /// Adds what the network makes of a batch; `first` is the position of its first input.
 void predict(Trained& t, Device device, const Tensor& batch, size_t first,
              std::vector<Prediction>& out) {
   const NoGradGuard no_grad;
-  const Tensor scores = t.network.forward(batch.to(device)).to(kFloat);
-  const bool classes = !t.about.classes.empty();
-  const Tensor values = (classes ? scores.softmax(1) : scores).cpu().contiguous();
-  const auto n = static_cast<size_t>(values.size(0)), width = static_cast<size_t>(values.size(1));
+  const Tensor output = t.network.forward(network_input(batch, t.about).to(device)).to(kFloat);
+  const Tensor values = network_answer(output, t.about).cpu().contiguous();
+  const auto n = static_cast<size_t>(values.size(0));
+  const size_t width = t.about.classes.empty() ? 1 : t.about.classes.size();
   for (size_t i = 0; i < n; ++i) {
     const float* row = values.data_ptr<float>() + i * width;
     Prediction& p = out[first + i];
-    if (!classes) {
-      p.value = row[0] * t.about.target_stddev + t.about.target_mean;
+    if (t.about.classes.empty()) {
+      p.value = row[0];
       continue;
     }
     p.likely.assign(row, row + width);
@@ -97,9 +115,10 @@ std::vector<Prediction> predict_pictures(const PredictOptions& o, Trained& t, De
   std::vector<Prediction> out;
   std::vector<Tensor> batch;
   for (const std::string& file : files) {
+    check_picture(file, t);
     Tensor picture = read_picture(file, t.about);
     if (o.invert) picture = picture.bitwise_not();
-    batch.push_back(picture_input(picture, t.about));
+    batch.push_back(picture);
     out.push_back({.input = file});
     if (!o.out.empty() && pictures.size() < kMostDrawn) pictures.push_back(std::move(picture));
     if (batch.size() < kBatch && out.size() < files.size()) continue;
@@ -112,8 +131,8 @@ std::vector<Prediction> predict_pictures(const PredictOptions& o, Trained& t, De
 std::vector<Prediction> predict_tables(const PredictOptions& o, Trained& t, Device device) {
   std::vector<Prediction> out;
   for (const std::string& path : o.inputs) {
-    const data::CsvTable table = read_table(path, t.about);
-    const Tensor x = table_inputs(table, t.about, path);
+    check_table(path, t);
+    const Tensor x = table_rows(read_table(path, t.about), t.about);
     const size_t first = out.size();
     for (int64_t r = 1; r <= x.size(0); ++r) out.push_back({.input = path, .row = r});
     predict(t, device, x, first, out);

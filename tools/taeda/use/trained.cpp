@@ -45,8 +45,10 @@ void add_use(const Command& c, UseOptions& o) {
 Trained open_trained(const UseOptions& options, Device device) {
   const std::string path = file_of(options);
   return user_input([&] {
-    if (format_of(path) != "safetensors")
-      throw UsageError(path + " is no checkpoint of taeda train");
+    const std::string format = format_of(path);
+    if (format != "safetensors" && format != ".pt")
+      throw UsageError(path +
+                       " is no checkpoint of taeda train, nor weights that taeda export wrote");
     const io::Archive archive = io::load_archive(path);
     const std::string about = value_of(archive, "about");
     if (about.empty())
@@ -58,7 +60,8 @@ Trained open_trained(const UseOptions& options, Device device) {
     const std::string best = value_of(archive, "best"), done = value_of(archive, "epoch");
     out.epoch = static_cast<int64_t>(std::strtod((best.empty() ? done : best).c_str(), nullptr));
     out.network = out.about.make_network();
-    io::unpack(archive.section("model."), *out.network);
+    const io::Archive section = archive.section("model.");  // weights alone lie in none
+    io::unpack(section.tensors.empty() ? archive : section, *out.network);
     out.network->to(device);
     out.network->eval();
     return out;
