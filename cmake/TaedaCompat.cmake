@@ -38,5 +38,4 @@ set_target_properties(taeda_compat PROPERTIES EXPORT_NAME compat)
 target_include_directories(taeda_compat INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/compat> $<BUILD_INTERFACE:${TAEDA_COMPAT_FORWARDED}>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_DATADIR}/taeda/compat/include>)
-target_compile_definitions(taeda_compat INTERFACE TAEDA_LIBTORCH_RULES=1)  # whichever header comes first
 target_link_libraries(taeda_compat INTERFACE taeda)

@@ -40,6 +40,7 @@ namespace detail {
 struct AsIs {
   /// A WorkerException where workers read, and else what the dataset threw.
   static constexpr bool kLibtorchErrors = true;
+  static constexpr bool kDrawsSeeds = true;
   template <class D>
   static auto read(D& d, const std::vector<size_t>& indices) {
     if constexpr (std::is_constructible_v<typename D::BatchRequestType, ArrayRef<size_t>>)
@@ -55,6 +56,7 @@ struct AsIs {
 
 struct Collated {
   static constexpr bool kLibtorchErrors = false;
+  static constexpr bool kDrawsSeeds = true;
   template <class D>
   static auto read(D& d, const std::vector<size_t>& indices) {
     if constexpr (datasets::detail::HasGetStacked<D>)
@@ -182,7 +184,11 @@ class ReaderEpoch : public Epoch<Batch>, private Jobs {
   std::optional<typename Reader::Input> draw_input(size_t number) {
     const BatchGenerator random(seed_, static_cast<int64_t>(number));
     std::optional<typename Reader::Input> input;
-    name_failure("batch", number, [&] { input = reader_->draw(*sampler_, config_.batch_size); });
+    const auto read = [&] { input = reader_->draw(*sampler_, config_.batch_size); };
+    if constexpr (Reader::kLibtorchErrors)
+      read();
+    else
+      name_failure("batch", number, read);
     // A BatchSampler has its own size of batches and its own drop_last.
     const bool own_size = dynamic_cast<samplers::BatchSampler*>(sampler_.get()) != nullptr;
     if (input && config_.drop_last && !own_size && batch_length(*input) < config_.batch_size)

@@ -4,7 +4,6 @@
 #include <exception>
 
 #include "taeda/base/error.h"
-#include "taeda/data/libtorch_order.h"
 
 namespace taeda::inline v0_2::data {
 
@@ -25,11 +24,9 @@ namespace detail {
 /// type; others become a WorkerException.
 [[noreturn]] void rethrow_with_context(const std::string& line);
 
-/// Runs `fn`; a failure is passed on with "while reading <what> <number>", or as it is in programs
-/// that are written for libtorch, which does not touch it.
+/// Runs `fn`; a failure is passed on with "while reading <what> <number>".
 template <class F>
 void name_failure(const char* what, size_t number, F&& fn) {
-  if (uses_libtorch_order()) return fn();
   try {
     fn();
   } catch (...) {

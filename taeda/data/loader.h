@@ -105,7 +105,7 @@ class DataLoader {
     if (config_.seed) generator = Generator(kCPU, *config_.seed);
     sampler_ =
         detail::choose_sampler(config_, Reader::kIndexed ? dataset_size_ : size_t{0}, generator);
-    order_.emplace(generator, sampler_);
+    order_.emplace(generator, sampler_, How::kDrawsSeeds);
     indexed_ = Reader::kIndexed;
     auto reader = std::make_shared<Reader>(std::move(dataset), config_.num_workers);
     start_ = [reader](const auto& sampler, const LoaderConfig& settings,

@@ -39,7 +39,7 @@ class DataLoaderOptions {
   DataLoaderOptions(LoaderConfig config) : config_(std::move(config)) {}
 
   DataLoaderOptions& batch_size(size_t n) { return set(config_.batch_size, n); }
-  DataLoaderOptions& shuffle(bool on) { return set(config_.shuffle, on); }
+  DataLoaderOptions& shuffle(std::optional<bool> on) { return set(config_.shuffle, on); }
   DataLoaderOptions& num_workers(int n) { return set(config_.num_workers, n); }
   DataLoaderOptions& workers(size_t n) { return set(config_.num_workers, static_cast<int>(n)); }
   DataLoaderOptions& drop_last(bool on) { return set(config_.drop_last, on); }

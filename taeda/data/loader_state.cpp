@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "taeda/base/error.h"
-#include "taeda/data/libtorch_order.h"
 #include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::data::detail {
@@ -41,8 +40,9 @@ samplers::SamplerState sampler_numbers(const LoaderState& state) {
 
 }  // namespace
 
-EpochOrder::EpochOrder(std::optional<Generator> own, std::shared_ptr<samplers::Sampler> sampler)
-    : own_(std::move(own)), sampler_(std::move(sampler)) {}
+EpochOrder::EpochOrder(std::optional<Generator> own, std::shared_ptr<samplers::Sampler> sampler,
+                       bool draws_seeds)
+    : own_(std::move(own)), sampler_(std::move(sampler)), draws_seeds_(draws_seeds) {}
 
 Generator EpochOrder::order_generator() const { return own_ ? *own_ : default_generator(kCPU); }
 
@@ -70,7 +70,7 @@ EpochOrder::Start EpochOrder::begin() {
   }
   start_ = now();
   // Python's loaders draw a seed for the workers here, and the order of the epoch depends on it.
-  const Generator seeds = uses_libtorch_order() ? generator.clone() : generator;
+  const Generator seeds = draws_seeds_ ? generator : generator.clone();
   Start out{seeds.random64(), pending ? pending->batch : 0};
   sampler_->reset();
   if (!others.empty()) generator.set_state(others);

@@ -32,7 +32,10 @@ class EpochOrder {
     size_t first_batch = 0;  ///< those before it were read in another process
   };
 
-  EpochOrder(std::optional<Generator> own, std::shared_ptr<samplers::Sampler> sampler);
+  /// With `draws_seeds` an epoch takes the seed of its batches' generators from the generator that
+  /// decides the order, as in Python; without, that generator stays where it is, as in libtorch.
+  EpochOrder(std::optional<Generator> own, std::shared_ptr<samplers::Sampler> sampler,
+             bool draws_seeds);
 
   /// Starts an epoch, or the one of a loaded state again.
   Start begin();
@@ -58,6 +61,7 @@ class EpochOrder {
 
   std::optional<Generator> own_;
   std::shared_ptr<samplers::Sampler> sampler_;
+  bool draws_seeds_;
   States start_;  // when the latest epoch began
   std::optional<Pending> pending_;
 };

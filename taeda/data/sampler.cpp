@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "taeda/base/error.h"
-#include "taeda/data/libtorch_order.h"
 #include "taeda/io/keyed_archive.h"
 
 namespace taeda::inline v0_2::data::samplers {
@@ -132,16 +131,9 @@ RandomSampler::RandomSampler(size_t size, bool replacement, std::optional<size_t
       "num_samples should be a positive integer value, but got num_samples=", num_samples_);
   TAEDA_CHECK_VALUE(source_ > 0, "RandomSampler cannot draw ", num_samples_,
                     " samples from 0 examples");
-  if (draws_as_libtorch()) permutation(source_, default_generator(kCPU));
-}
-
-bool RandomSampler::draws_as_libtorch() const {
-  return data::detail::uses_libtorch_order() && !generator_ && !replacement_ &&
-         num_samples_ == source_;
 }
 
 std::vector<size_t> RandomSampler::epoch() {
-  if (draws_as_libtorch()) return permutation(source_, default_generator(kCPU));
   const Generator g = generator_ ? *generator_ : seeded_by_default();
   std::vector<size_t> out;
   if (replacement_) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "taeda/base/dtype.h"
 #include "taeda/base/ordered_dict.h"
 #include "taeda/device/generator.h"
 
@@ -106,8 +105,6 @@ class RandomSampler : public ListSampler {
   explicit RandomSampler(size_t size, bool replacement = false,
                          std::optional<size_t> num_samples = {},
                          std::optional<Generator> generator = {});
-  /// Indices have one type, whichever is asked for.
-  RandomSampler(size_t size, ScalarType /*index_dtype*/) : RandomSampler(size) {}
   size_t size() const override { return num_samples_; }
   std::optional<Generator> generator() const override { return generator_; }
 
@@ -116,9 +113,6 @@ class RandomSampler : public ListSampler {
   void resize(size_t size) override;
 
  private:
-  /// One of libtorch's, where its order is asked for (data/libtorch_order.h).
-  bool draws_as_libtorch() const;
-
   size_t source_, num_samples_;
   bool replacement_;
   std::optional<Generator> generator_;

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "taeda/nn/init.h"
-#include "taeda/nn/libtorch_style.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
@@ -47,7 +46,7 @@ std::shared_ptr<Module> CloneableBase::clone(const std::optional<Device>& device
   {
     // A program for libtorch goes on with the random numbers behind those of reset().
     std::optional<init::SkipInitGuard> values_are_copied_below;
-    if (shallow || !detail::uses_libtorch_style()) values_are_copied_below.emplace();
+    if (shallow || dialect() == Dialect::Python) values_are_copied_below.emplace();
     copy->reset();
   }
   this->copy_members_to(*copy, device);

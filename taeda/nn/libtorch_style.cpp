@@ -1,6 +1,5 @@
 #include "taeda/nn/libtorch_style.h"
 
-#include <atomic>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -32,8 +31,6 @@
 namespace taeda::inline v0_2::nn::detail {
 
 namespace {
-
-std::atomic<bool> libtorch_style{false};
 
 /// Numbers, flags, lists and enumerators as libtorch's C++ writes them.
 void put(std::ostream& out, bool v) { out << (v ? "true" : "false"); }
@@ -532,9 +529,6 @@ void print_tree(Out& out, const Module& module, const std::string& indent) {
 }
 
 }  // namespace
-
-void use_libtorch_style(bool on) noexcept { libtorch_style = on; }
-bool uses_libtorch_style() noexcept { return libtorch_style.load(std::memory_order_relaxed); }
 
 std::string libtorch_class_name(const Module& module) {
   std::string name = taeda::detail::type_name(typeid(module).name());

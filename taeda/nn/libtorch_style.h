@@ -1,4 +1,4 @@
-// Names and texts of modules as libtorch's C++ has them: for programs that are written for it.
+// Names and texts of modules of libtorch's dialect (nn/module.h).
 #pragma once
 
 #include <iosfwd>
@@ -8,14 +8,9 @@
 
 namespace taeda::inline v0_2::nn::detail {
 
-/// While on, Module::name() is the full name of the class ("torch::nn::LinearImpl", "NetImpl") and
-/// Module::repr() and `<<` give libtorch's text. For the whole process; torch/torch.h turns it on.
-void use_libtorch_style(bool on) noexcept;
-bool uses_libtorch_style() noexcept;
-
-/// What messages call a module in either style: its own name, or the class's without namespace.
+/// What messages call a module in either dialect: its own name, or the class's without namespace.
 std::string short_name(const Module& module);
-/// The name of `module`'s class in that style.
+/// The full name of `module`'s class: "torch::nn::LinearImpl", "NetImpl".
 std::string libtorch_class_name(const Module& module);
 /// "torch::nn::Linear(in_features=3, out_features=4, bias=true)": a module's own line.
 void print_libtorch_line(std::ostream& out, const Module& module);

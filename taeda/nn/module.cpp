@@ -57,13 +57,23 @@ Module::~Module() = default;
 
 std::string Module::name() const {
   if (name_) return *name_;
-  return detail::uses_libtorch_style() ? detail::libtorch_class_name(*this)
+  return dialect_ == Dialect::Libtorch ? detail::libtorch_class_name(*this)
                                        : class_name(typeid(*this).name());
+}
+
+void Module::set_dialect(Dialect dialect) {
+  if (dialect_ != dialect) dialect_ = dialect;
+  for (const auto& [name, child] : children_) child->set_dialect(dialect);
+}
+
+void Module::copy_mode_to(Module& copy) const {
+  copy.train(training_);
+  copy.set_dialect(dialect_);
 }
 
 std::string detail::short_name(const Module& module) {
   std::string name = module.name();
-  if (!uses_libtorch_style() || name != libtorch_class_name(module)) return name;
+  if (module.dialect() == Dialect::Python || name != libtorch_class_name(module)) return name;
   return class_name(typeid(module).name());
 }
 
@@ -115,6 +125,7 @@ void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   check_name("Submodule", name);
   check_child(name, module.get());
   module->key_ = name;
+  if (module->dialect_ == Dialect::Libtorch) dialect_ = Dialect::Libtorch;
   children_.insert(std::move(name), std::move(module));
 }
 
@@ -301,14 +312,14 @@ std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
 void Module::clone_from(const Module&, const std::optional<Device>&) { (void)clone(); }
 
 void Module::pretty_print(std::ostream& out) const {
-  if (detail::uses_libtorch_style()) return detail::print_libtorch_line(out, *this);
+  if (dialect_ == Dialect::Libtorch) return detail::print_libtorch_line(out, *this);
   out << name();
   if (children_.empty()) out << '(' << extra_repr() << ')';
 }
 
 std::string Module::repr() const {
   std::ostringstream out;
-  if (detail::uses_libtorch_style()) {
+  if (dialect_ == Dialect::Libtorch) {
     detail::print_libtorch_tree(out, *this);
     return std::move(out).str();
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "taeda/base/ordered_dict.h"
+#include "taeda/nn/dialect.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::io {
@@ -82,8 +83,12 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& operator=(const Module&);
   virtual ~Module();
 
-  /// The given name, or the class's without namespace and without "Impl".
+  /// The given name, or the class's: without namespace and without "Impl" in Python's dialect.
   std::string name() const;
+  /// Python's, unless a holder of libtorch's (include/compat) made the module or one below it.
+  Dialect dialect() const noexcept { return dialect_; }
+  /// For this module and all below it.
+  void set_dialect(Dialect dialect);
   /// The name under which the last parent registered this module; empty for a root.
   const std::string& key() const { return key_; }
 
@@ -213,7 +218,7 @@ class Module : public std::enable_shared_from_this<Module> {
       return dynamic_cast<const M*>(this);
   }
 
-  /// The tree as Python prints it.
+  /// The tree as Python prints it, or libtorch if that is the module's dialect.
   std::string repr() const;
   /// This module's own line: the name and, for a module without children, its settings in
   /// parentheses.
@@ -232,6 +237,7 @@ class Module : public std::enable_shared_from_this<Module> {
   OrderedDict<std::string, std::shared_ptr<Module>> children_{"Submodule"};
 
   void add_child(std::string name, std::shared_ptr<Module> module);
+  void copy_mode_to(Module& copy) const;  ///< whether it trains, and its dialect
   void replace_child(const std::string& name, std::shared_ptr<Module> module);
 
  private:
@@ -270,6 +276,7 @@ class Module : public std::enable_shared_from_this<Module> {
   std::optional<std::string> name_;
   std::string key_;
   bool training_ = true;
+  Dialect dialect_ = Dialect::Python;
   std::unordered_set<std::string> transient_buffers_;
   SharedHooks hooks_;
 };

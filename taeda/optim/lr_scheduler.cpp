@@ -135,7 +135,7 @@ void LRScheduler::load_with(const SchedulerState& state,
   }
 }
 
-PythonStepLR::PythonStepLR(Optimizer& optimizer, int64_t step_size, double gamma)
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
     : LRScheduler(optimizer),
       step_size_(step_size),
       gamma_(detail::checked_number("gamma", gamma)) {
@@ -143,21 +143,8 @@ PythonStepLR::PythonStepLR(Optimizer& optimizer, int64_t step_size, double gamma
   begin();
 }
 
-double PythonStepLR::rate(size_t, double, double current, int64_t epoch) {
+double StepLR::rate(size_t, double, double current, int64_t epoch) {
   return epoch > 0 && epoch % step_size_ == 0 ? current * gamma_ : current;
-}
-
-FrontendStepLR::FrontendStepLR(Optimizer& optimizer, int64_t step_size, double gamma)
-    : LRScheduler(optimizer),
-      step_size_(step_size),
-      gamma_(detail::checked_number("gamma", gamma)) {
-  TAEDA_CHECK_VALUE(step_size > 0, "Expected positive integer step_size, but got ", step_size);
-  begin();
-}
-
-double FrontendStepLR::rate(size_t, double, double current, int64_t epoch) {
-  const int64_t before = epoch - 1;  // calls of step() before this one
-  return before > 0 && before % step_size_ == 0 ? current * gamma_ : current;
 }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)

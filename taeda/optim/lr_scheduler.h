@@ -58,34 +58,19 @@ class LRScheduler {
   int64_t epoch_ = -1;
 };
 
-/// Times gamma every `step_size` epochs, as in Python.
-class PythonStepLR final : public LRScheduler {
+/// Times gamma every `step_size` epochs, at least 1. Throws ValueError for other sizes and for a
+/// gamma that is no number.
+class StepLR : public LRScheduler {
  public:
-  PythonStepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+
+ protected:
+  double rate(size_t, double base, double current, int64_t epoch) override;
 
  private:
-  double rate(size_t, double base, double current, int64_t epoch) override;
   int64_t step_size_;
   double gamma_;
 };
-
-/// libtorch's rule: the (k * step_size + 1)-th call of step() decays, one later than Python's.
-class FrontendStepLR final : public LRScheduler {
- public:
-  FrontendStepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
-
- private:
-  double rate(size_t, double base, double current, int64_t epoch) override;
-  int64_t step_size_;
-  double gamma_;
-};
-
-/// Which of the two a program means: <torch/torch.h> asks for libtorch's.
-#if defined(TAEDA_LIBTORCH_RULES)
-using StepLR = FrontendStepLR;
-#else
-using StepLR = PythonStepLR;
-#endif
 
 /// Times gamma at each milestone; one that is listed twice counts twice.
 class MultiStepLR final : public LRScheduler {

@@ -17,9 +17,12 @@ struct NetImpl : Module {
   }
 };
 TORCH_MODULE(Net);
-struct Bare : Module {};
+struct BareImpl : Module {};
+TORCH_MODULE(Bare);
 template <class T>
-struct OfType : Module {};
+struct OfType : Cloneable<OfType<T>> {
+  void reset() override {}
+};
 struct OwnLine : Module {
   OwnLine() : Module("Line") { register_module("x", Tanh()); }
   void pretty_print(std::ostream& out) const override { out << name() << "=7"; }
@@ -379,7 +382,7 @@ TEST(Printing, Names) {
   EXPECT_EQ(BatchNorm2d(3)->name(), "torch::nn::BatchNorm2dImpl");
   EXPECT_EQ(Sequential()->name(), "torch::nn::SequentialImpl");
   EXPECT_EQ(own::Net()->name(), "own::NetImpl");
-  EXPECT_EQ(own::Bare().name(), "own::Bare");
+  EXPECT_EQ(own::Bare()->name(), "own::BareImpl");
   EXPECT_EQ(own::OfType<int>().name(), "own::OfType<int>");
   EXPECT_EQ(own::OwnLine().name(), "Line");
 }

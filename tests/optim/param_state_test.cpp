@@ -220,16 +220,5 @@ TEST(Averages, SwapAndGoOnFromAFile) {
               HasSubstr("not one of 2 averaged parameters"));
 }
 
-TEST(LrScheduler, TheFrontendsStepLrDecaysOneStepLater) {
-  SGD optimizer({ramp(1).requires_grad_()}, SGDOptions(1.0));
-  FrontendStepLR schedule(optimizer, 3, 0.5);
-  std::vector<double> rates;
-  for (int i = 0; i < 8; ++i) {
-    rates.push_back(optimizer.param_groups()[0].get_lr());
-    schedule.step();
-  }
-  EXPECT_EQ(rates, (std::vector<double>{1, 1, 1, 1, 0.5, 0.5, 0.5, 0.25}));
-}
-
 }  // namespace
 }  // namespace taeda::optim

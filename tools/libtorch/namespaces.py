@@ -24,6 +24,8 @@ DECLARING = {"TAEDA_MODULE": "{}", "TAEDA_MODULE_IMPL": "{}", "TAEDA_COMPAT_ENUM
 PRIVATE = re.compile(r"(\w*detail|testing|policy|equivalence|philox|math|rnn_cell|gpu|tracing|json)$")
 # libtorch's function and its number type have one name: taeda_compat/namespaces.h says which is where.
 BY_HAND = {"complex"}
+# The holders of modules, which torch::nn has as classes of its own (taeda_compat/modules.h): a key among the namespaces.
+HOLDERS = "taeda_holders"
 # Public namespaces of headers that <torch/torch.h> does not include.
 APART = ("distributed", "distributions", "models", "multiprocessing")
 # Namespaces that at and c10 have, too.
@@ -171,12 +173,17 @@ def scan(text, names):
         start = at
 
 
+HOLDER = re.compile(r"(?:TAEDA_MODULE\(|class\s+)(\w+)(?:\)|\s*:\s*public\s+ModuleHolder<\w+>)\s*$")
+
+
 def add(names, spaces, head):
     path = [part for group in spaces for part in group]
     if not path or path[0] not in ("taeda", "taeda_compat") or any(PRIVATE.match(p) for p in path[1:]):
         return
     found = [n for n in declared(head) if not n.endswith("_detail") and n not in ("detail",)]
     names.setdefault("::".join(path), set()).update(found)
+    if path == ["taeda", "nn"] and (match := HOLDER.match(head.strip())):
+        names.setdefault(HOLDERS, set()).add(match[1])
 
 
 def read(root, generated):
@@ -203,8 +210,16 @@ def using(found):
     return textwrap.wrap(f"using {', '.join(names)};", 130, break_long_words=False, break_on_hyphens=False) if names else []
 
 
+def held(holders):
+    macro = "TAEDA_HOLDER"
+    text = " ".join(f"{macro}({name})" for name in sorted(holders))
+    return [f"#define {macro}(name) using name = taeda_compat::nn::Holder<taeda::nn::name>;",
+            *textwrap.wrap(text, 130, break_long_words=False, break_on_hyphens=False), f"#undef {macro}"]
+
+
 def header(names):
     """The text of taeda/generated/compat/namespaces.h."""
+    holders = names.pop(HOLDERS)
     spaces = merged(names)
     out = ["// Made by tools/libtorch/namespaces.py from the headers of Taeda. Not to be edited.",
            "// What namespaces torch, at and c10 hold. They can be reopened, as can those within torch.", "#pragma once", "",
@@ -212,7 +227,10 @@ def header(names):
     for inner in sorted(spaces):
         roots = ["torch"] + [root for root, shared in SHARED.items() if inner in shared]
         for root in roots:
-            out += ["", f"namespace {root}::{inner} {{"] + using(spaces[inner]) + [f"}}  // namespace {root}::{inner}"]
+            plain = {n: s for n, s in spaces[inner].items() if inner != "nn" or n not in holders}
+            out += ["", f"namespace {root}::{inner} {{"] + using(plain)
+            out += held(holders) if inner == "nn" else []
+            out += [f"}}  // namespace {root}::{inner}"]
     for inner in APART:
         out += ["", f"namespace taeda::inline v0_2::{inner} {{}}",
                 f"namespace torch::{inner} {{\nusing namespace taeda::{inner};\n}}  // namespace torch::{inner}"]

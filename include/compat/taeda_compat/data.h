@@ -1,10 +1,12 @@
-// torch::data's classes that libtorch declares without parameters, and its forms of collating.
+// torch::data: loaders and samplers whose order is that of libtorch's C++, which draws other numbers
+// than Python's, data sets and forms of collating.
 #pragma once
 
-#include <taeda/data/libtorch_order.h>
 #include <taeda/io/keyed_archive.h>
 #include <taeda_compat/namespaces.h>
 
+#include <concepts>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -52,16 +54,105 @@ void load(T& value, Source&&... source) {
 
 }  // namespace taeda
 
+namespace taeda_compat::data::samplers {
+
+/// A permutation of 0, ..., size - 1 by the default generator in every epoch, and one when the
+/// sampler is made. Throws ValueError for a size of 0. Indices have one type, whichever is asked
+/// for.
+class RandomSampler : public taeda::data::samplers::RandomSampler {
+ public:
+  explicit RandomSampler(size_t size, ScalarType /*index_dtype*/ = kLong)
+      : taeda::data::samplers::RandomSampler(size) {
+    RandomSampler::epoch();
+  }
+
+ protected:
+  std::vector<size_t> epoch() override {
+    std::vector<int64_t> order(size());
+    default_generator(kCPU).fill_permutation(order.data(), static_cast<int64_t>(order.size()));
+    return {order.begin(), order.end()};
+  }
+};
+
+}  // namespace taeda_compat::data::samplers
+
 namespace taeda_compat::data {
+
 namespace data_detail {
-inline const bool order = (taeda::data::detail::use_libtorch_order(true), true);
+
+/// How libtorch's loaders read: nothing is drawn for workers when an epoch begins.
+struct AsLibtorch : taeda::data::detail::AsIs {
+  static constexpr bool kDrawsSeeds = false;
+};
+
+template <class D>
+concept AnyDataset = requires {
+  D::is_stateful;
+};
+
+template <class D>
+auto loader(D dataset, taeda::data::LoaderConfig config) {
+  using Batch = taeda::data::detail::batch_t<D, AsLibtorch>;
+  return std::make_unique<taeda::data::DataLoader<Batch>>(std::move(dataset), std::move(config),
+                                                          AsLibtorch{});
+}
+
 }  // namespace data_detail
+
+/// With a sampler of the user's. These three have one constraint more than taeda::data's, and so
+/// are preferred where a call finds both.
+template <class D, class Sampler>
+requires(std::derived_from<Sampler, taeda::data::samplers::Sampler>&& data_detail::AnyDataset<
+         D>) auto make_data_loader(D dataset, Sampler sampler,
+                                   taeda::data::DataLoaderOptions options = {}) {
+  options.sampler(std::make_shared<Sampler>(std::move(sampler)));
+  return data_detail::loader(std::move(dataset), options.config());
+}
+/// With a kind of sampler that is made from the dataset's size, which must be known.
+template <class Sampler, class D>
+requires(std::derived_from<Sampler, taeda::data::samplers::Sampler>&& data_detail::AnyDataset<
+         D>) auto make_data_loader(D dataset, taeda::data::DataLoaderOptions options = {}) {
+  const std::optional<size_t> size = dataset.size();
+  TAEDA_CHECK(size.has_value(),
+              "Expected the dataset to be sized in order to construct the Sampler");
+  return data::make_data_loader(std::move(dataset), Sampler(*size), std::move(options));
+}
+/// In random order, unless the dataset decides the order itself or the options say otherwise.
+template <class D>
+requires data_detail::AnyDataset<D>
+auto make_data_loader(D dataset, taeda::data::DataLoaderOptions options = {}) {
+  taeda::data::LoaderConfig config = options.config();
+  if (!config.sampler && !config.shuffle) config.shuffle = !D::is_stateful;
+  if constexpr (!D::is_stateful)
+    if (config.shuffle.value_or(false) && !config.seed)
+      return data::make_data_loader<samplers::RandomSampler>(std::move(dataset),
+                                                             options.shuffle(std::nullopt));
+  return data_detail::loader(std::move(dataset), std::move(config));
+}
+
 }  // namespace taeda_compat::data
 
 namespace taeda_compat::data::datasets {
 
+/// A map-style dataset, as taeda::data's. What `get` throws arrives as it was thrown.
+template <class Self, class SingleExample = taeda::data::Example<>>
+class Dataset : public taeda::data::datasets::Dataset<Self, SingleExample> {
+ public:
+  std::vector<SingleExample> get_batch(ArrayRef<size_t> indices) override {
+    std::vector<SingleExample> batch;
+    batch.reserve(indices.size());
+    for (size_t index : indices) batch.push_back(this->get(index));
+    return batch;
+  }
+};
+
+/// Examples in chunks; the orders of both are drawn as libtorch draws them.
+template <class Reader, class ChunkSampler = samplers::RandomSampler,
+          class ExampleSampler = samplers::RandomSampler>
+using ChunkDataset = taeda::data::datasets::ChunkDataset<Reader, ChunkSampler, ExampleSampler>;
+
 /// The rows of a tensor, each an example; or of a list of tensors, which it stacks.
-struct TensorDataset : taeda::data::datasets::Dataset<TensorDataset, taeda::data::TensorExample> {
+struct TensorDataset : Dataset<TensorDataset, taeda::data::TensorExample> {
   explicit TensorDataset(const std::vector<Tensor>& tensors) : tensor(taeda::stack(tensors)) {}
   explicit TensorDataset(Tensor t) : tensor(std::move(t)) {}
 

@@ -1,7 +1,7 @@
-// Names that libtorch has in torch::nn for what Taeda's modules are made of.
+// torch::nn: holders whose modules speak libtorch's dialect, and names that libtorch has for what
+// Taeda's modules are made of.
 #pragma once
 
-#include <taeda/nn/libtorch_style.h>
 #include <taeda_compat/namespaces.h>
 
 #include <tuple>
@@ -15,8 +15,6 @@ namespace compat_detail {
 template <class Sizes>
 constexpr size_t dims_of =
     std::tuple_size_v<std::remove_cvref_t<decltype(*std::declval<const Sizes&>())>>;
-/// Modules of a program that includes this have libtorch's names and print as libtorch's do.
-inline const bool style = (detail::use_libtorch_style(true), true);
 }  // namespace compat_detail
 
 /// Options by the type of their sizes.
@@ -46,3 +44,40 @@ template <size_t D, class Derived>
 using InstanceNormImpl = InstanceNormImplBase<Derived>;
 
 }  // namespace taeda::nn
+
+namespace taeda_compat::nn {
+using namespace taeda::nn;
+
+namespace nn_detail {
+/// A member that is made after the rest of the object: gives its module libtorch's dialect.
+struct Libtorch {
+  explicit Libtorch(taeda::nn::Module* module) {
+    if (module) module->set_dialect(Dialect::Libtorch);
+  }
+};
+}  // namespace nn_detail
+
+/// A holder of Taeda's under its name in torch::nn: what it makes or takes over is named, printed
+/// and cloned as by libtorch. Converts from and to `Base`.
+template <class Base>
+class Holder : public Base {
+ public:
+  using Base::Base;
+  Holder() = default;
+  Holder(Base base) : Base(std::move(base)) {}
+
+ private:
+  [[no_unique_address]] nn_detail::Libtorch libtorch_{this->is_empty() ? nullptr : this->get()};
+};
+
+/// A base of modules with a `clone()`, whose clones are libtorch's.
+template <class Derived>
+class Cloneable : public taeda::nn::Cloneable<Derived> {
+ public:
+  using taeda::nn::Cloneable<Derived>::Cloneable;
+
+ private:
+  [[no_unique_address]] nn_detail::Libtorch libtorch_{this};
+};
+
+}  // namespace taeda_compat::nn

@@ -1,4 +1,4 @@
-// torch::optim::serialize and its helpers, for optimizers of a program's own.
+// libtorch's StepLR, and torch::optim::serialize with its helpers for optimizers of a program's own.
 #pragma once
 
 #include <taeda/io/keyed_archive.h>
@@ -72,3 +72,18 @@ std::deque<T> list_to_deque(const std::vector<T>& list) {
 }
 
 }  // namespace taeda::optim
+
+namespace taeda_compat::optim {
+
+/// libtorch's rule: the (k * step_size + 1)-th call of step() decays, one later than Python's.
+class StepLR final : public taeda::optim::StepLR {
+ public:
+  using taeda::optim::StepLR::StepLR;
+
+ private:
+  double rate(size_t group, double base, double current, int64_t epoch) override {
+    return taeda::optim::StepLR::rate(group, base, current, epoch - 1);
+  }
+};
+
+}  // namespace taeda_compat::optim

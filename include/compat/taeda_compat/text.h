@@ -138,8 +138,13 @@ class WarnAlways {
     if (taeda_said.claim()) TORCH_WARN(__VA_ARGS__); \
   } while (false)
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
-#define TORCH_MODULE(Name) TAEDA_MODULE(Name)
-#define TORCH_MODULE_IMPL(Name, Impl) TAEDA_MODULE_IMPL(Name, Impl)
+#define TORCH_MODULE(Name) TORCH_MODULE_IMPL(Name, Name##Impl)
+#define TORCH_MODULE_IMPL(Name, ImplType)                                                        \
+  class Name : public ::taeda_compat::nn::Holder<::taeda::nn::ModuleHolder<ImplType>> {          \
+   public:                                                                                       \
+    using ::taeda_compat::nn::Holder<::taeda::nn::ModuleHolder<ImplType>>::Holder;               \
+    using Impl = ImplType;                                                                       \
+  }
 #define TORCH_ARG(T, name) TAEDA_ARG(T, name)
 /// In a class of modules: {position, value} of the arguments of forward that an AnyModule, in a
 /// Sequential say, may be called without. Those that forward has defaults for need none.

@@ -34,11 +34,6 @@
 #include <utility>
 #include <vector>
 
-// StepLR then is libtorch's, which decays later than Python's.
-#if !defined(TAEDA_LIBTORCH_RULES)
-#define TAEDA_LIBTORCH_RULES 1
-#endif
-
 #include <taeda/generated/compat/out_forms.h>
 #include <taeda/ops/out_forms.h>
 #include <taeda_compat/context.h>

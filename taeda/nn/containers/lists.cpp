@@ -39,7 +39,7 @@ void print_parameters(std::ostream& out, const std::string& name,
 std::shared_ptr<Module> ModuleListImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ModuleListImpl>();
   for (const auto& [name, child] : children_) copy->push_back(child->clone(device));
-  copy->train(is_training());
+  copy_mode_to(*copy);
   return copy;
 }
 
@@ -62,7 +62,7 @@ const std::vector<std::shared_ptr<Module>>& ModuleListImpl::modules_view() const
 std::shared_ptr<Module> ModuleDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ModuleDictImpl>();
   for (const auto& [name, child] : children_) copy->add_child(name, child->clone(device));
-  copy->train(is_training());
+  copy_mode_to(*copy);
   return copy;
 }
 
@@ -84,7 +84,7 @@ std::shared_ptr<Module> ModuleDictImpl::pop(const std::string& name) {
 std::shared_ptr<Module> ParameterListImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ParameterListImpl>();
   for (const auto& [name, tensor] : parameters_) copy->append(copy_parameter(tensor, device));
-  copy->train(is_training());
+  copy_mode_to(*copy);
   return copy;
 }
 
@@ -94,14 +94,14 @@ void ParameterListImpl::append(Tensor tensor) {
 }
 
 void ParameterListImpl::pretty_print(std::ostream& out) const {
-  if (detail::uses_libtorch_style()) return detail::print_libtorch_line(out, *this);
+  if (dialect() == Dialect::Libtorch) return detail::print_libtorch_line(out, *this);
   print_parameters(out, name(), parameters_);
 }
 
 std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ParameterDictImpl>();
   for (const auto& [name, tensor] : parameters_) copy->insert(name, copy_parameter(tensor, device));
-  copy->train(is_training());
+  copy_mode_to(*copy);
   return copy;
 }
 
@@ -117,7 +117,7 @@ Tensor ParameterDictImpl::pop(const std::string& name) {
 }
 
 void ParameterDictImpl::pretty_print(std::ostream& out) const {
-  if (detail::uses_libtorch_style()) return detail::print_libtorch_line(out, *this);
+  if (dialect() == Dialect::Libtorch) return detail::print_libtorch_line(out, *this);
   print_parameters(out, name(), parameters_);
 }
 

@@ -47,7 +47,7 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
     auto copy = make_module<SequentialImpl>();
     for (size_t i = 0; i < modules_.size(); ++i)
       copy->push_back(children_[i].key(), modules_[i].clone(device));
-    copy->train(is_training());
+    copy_mode_to(*copy);
     return copy;
   }
 

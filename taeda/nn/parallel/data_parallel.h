@@ -131,7 +131,7 @@ class DataParallelImpl : public DataParallelBase {
     const auto devices = device ? std::vector<Device>{*device} : devices_;
     auto out = std::make_shared<DataParallelImpl>(std::move(copy), devices,
                                                   device ? *device : output_device_, dim_);
-    out->train(is_training());
+    copy_mode_to(*out);
     return out;
   }
 
