@@ -17,16 +17,19 @@ foreach(name ${names})
        CONTENT "// libtorch's header of this name; see torch/torch.h.\n#pragma once\n\n#include <torch/torch.h>\n")
 endforeach()
 
-# What its namespaces hold, name by name (tools/libtorch/namespaces.py says why).
+# Its option classes (tools/libtorch/builders.py), and what its namespaces hold, name by name (namespaces.py says why).
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/*.h ${PROJECT_SOURCE_DIR}/include/compat/*.h)
 set(namespaces ${TAEDA_GENERATED}/taeda/generated/compat/namespaces.h)
+set(builders ${TAEDA_GENERATED}/taeda/generated/compat/options.h)
 add_custom_command(
   OUTPUT ${TAEDA_GENERATED}/named
-  BYPRODUCTS ${namespaces}
+  BYPRODUCTS ${namespaces} ${builders}
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/libtorch/builders.py ${PROJECT_SOURCE_DIR} ${builders}
   COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/libtorch/namespaces.py
           ${PROJECT_SOURCE_DIR} ${TAEDA_GENERATED} ${namespaces}
   COMMAND ${CMAKE_COMMAND} -E touch ${TAEDA_GENERATED}/named
   DEPENDS ${headers} ${TAEDA_GENERATED}/made ${PROJECT_SOURCE_DIR}/tools/libtorch/namespaces.py
+          ${PROJECT_SOURCE_DIR}/tools/libtorch/builders.py
   COMMENT "Naming what programs written for libtorch find"
   VERBATIM)
 add_custom_target(taeda_namespaces DEPENDS ${TAEDA_GENERATED}/named)

@@ -31,7 +31,7 @@ constexpr double kInitialStd = 0.02;
 constexpr int64_t kHiddenFactor = 4;
 
 nn::Linear linear(int64_t in, int64_t out, bool bias) {
-  return nn::Linear(nn::LinearOptions(in, out).bias(bias));
+  return nn::Linear({.in_features = in, .out_features = out, .bias = bias});
 }
 
 nn::LayerNorm layer_norm(const GPTOptions& o) { return nn::LayerNorm(o.n_embd); }
@@ -241,4 +241,4 @@ Tensor GPTImpl::generate(Tensor tokens, int64_t count, double temperature, int64
   return tokens;
 }
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

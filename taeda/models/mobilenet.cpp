@@ -34,11 +34,13 @@ int64_t divisible(double channels) {
 
 nn::Sequential conv_bn_relu(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1,
                             int64_t groups = 1) {
-  return nn::Sequential{nn::Conv2d(nn::Conv2dOptions(in, out, kernel)
-                                       .stride(stride)
-                                       .padding((kernel - 1) / 2)
-                                       .groups(groups)
-                                       .bias(false)),
+  return nn::Sequential{nn::Conv2d({.in_channels = in,
+                                    .out_channels = out,
+                                    .kernel_size = kernel,
+                                    .stride = stride,
+                                    .padding = (kernel - 1) / 2,
+                                    .groups = groups,
+                                    .bias = false}),
                         nn::BatchNorm2d(out), nn::ReLU6(nn::ReLU6Options(true))};
 }
 
@@ -49,7 +51,8 @@ void InvertedResidualImpl::reset() {
   nn::Sequential layers;
   if (expand_ratio_ != 1) layers->push_back(conv_bn_relu(in_, hidden, 1));
   layers->push_back(conv_bn_relu(hidden, hidden, 3, stride_, hidden));
-  layers->push_back(nn::Conv2d(nn::Conv2dOptions(hidden, out_, 1).bias(false)));
+  layers->push_back(
+      nn::Conv2d({.in_channels = hidden, .out_channels = out_, .kernel_size = 1, .bias = false}));
   layers->push_back(nn::BatchNorm2d(out_));
   conv = register_module("conv", layers);
 }
@@ -99,4 +102,4 @@ MobileNetV2 mobilenet_v2(int64_t num_classes) {
   return MobileNetV2(MobileNetV2Options{.num_classes = num_classes});
 }
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

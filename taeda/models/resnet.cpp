@@ -11,11 +11,17 @@ namespace taeda::inline v0_2::models {
 namespace {
 
 nn::Conv2d conv3x3(int64_t in, int64_t out, int64_t stride = 1) {
-  return nn::Conv2d(nn::Conv2dOptions(in, out, 3).stride(stride).padding(1).bias(false));
+  return nn::Conv2d({.in_channels = in,
+                     .out_channels = out,
+                     .kernel_size = 3,
+                     .stride = stride,
+                     .padding = 1,
+                     .bias = false});
 }
 
 nn::Conv2d conv1x1(int64_t in, int64_t out, int64_t stride = 1) {
-  return nn::Conv2d(nn::Conv2dOptions(in, out, 1).stride(stride).bias(false));
+  return nn::Conv2d(
+      {.in_channels = in, .out_channels = out, .kernel_size = 1, .stride = stride, .bias = false});
 }
 
 /// What brings a block's input to the shape of its output; nothing where it has it.
@@ -88,8 +94,12 @@ nn::Sequential ResNetImpl::make_layer(int64_t& inplanes, int64_t planes, int64_t
 
 void ResNetImpl::reset() {
   int64_t inplanes = 64;
-  conv1 = register_module(
-      "conv1", nn::Conv2d(nn::Conv2dOptions(3, inplanes, 7).stride(2).padding(3).bias(false)));
+  conv1 = register_module("conv1", nn::Conv2d({.in_channels = 3,
+                                               .out_channels = inplanes,
+                                               .kernel_size = 7,
+                                               .stride = 2,
+                                               .padding = 3,
+                                               .bias = false}));
   bn1 = register_module("bn1", nn::BatchNorm2d(inplanes));
   relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
   maxpool = register_module("maxpool", nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
@@ -137,4 +147,4 @@ ResNet resnet152(int64_t num_classes) {
       ResNetOptions{.layers = {3, 8, 36, 3}, .bottleneck = true, .num_classes = num_classes});
 }
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

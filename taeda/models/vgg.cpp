@@ -48,7 +48,8 @@ void VGGImpl::reset() {
       layers->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(2).stride(2)));
       continue;
     }
-    layers->push_back(nn::Conv2d(nn::Conv2dOptions(channels, out, 3).padding(1)));
+    layers->push_back(
+        nn::Conv2d({.in_channels = channels, .out_channels = out, .kernel_size = 3, .padding = 1}));
     if (options.batch_norm) layers->push_back(nn::BatchNorm2d(out));
     layers->push_back(nn::ReLU(nn::ReLUOptions(true)));
     channels = out;
@@ -87,4 +88,4 @@ VGG vgg16_bn(int64_t num_classes) { return make(2, 3, true, num_classes); }
 VGG vgg19(int64_t num_classes) { return make(2, 4, false, num_classes); }
 VGG vgg19_bn(int64_t num_classes) { return make(2, 4, true, num_classes); }
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

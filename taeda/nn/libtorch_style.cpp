@@ -13,13 +13,11 @@
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/adaptive.h"
-#include "taeda/nn/modules/conv.h"
 #include "taeda/nn/modules/ctc.h"
 #include "taeda/nn/modules/distance.h"
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/embedding.h"
 #include "taeda/nn/modules/fractional_pooling.h"
-#include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/loss.h"
 #include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/modules/padding.h"
@@ -27,6 +25,7 @@
 #include "taeda/nn/modules/rnn.h"
 #include "taeda/nn/modules/transformer.h"
 #include "taeda/nn/modules/vision.h"
+#include "taeda/nn/settings.h"
 
 namespace taeda::inline v0_2::nn::detail {
 
@@ -127,65 +126,6 @@ using Out = std::ostream;
 
 // What each class prints
 // ---------------------------------------------------------------------------
-
-void describe(Out& out, const LinearImpl& m) {
-  const auto& o = m.options;
-  Line(out, "Linear")("in_features", o.in_features())("out_features", o.out_features())("bias",
-                                                                                        o.bias());
-}
-void describe(Out& out, const BilinearImpl& m) {
-  const auto& o = m.options;
-  Line(out, "Bilinear")("in1_features", o.in1_features())("in2_features", o.in2_features())(
-      "out_features", o.out_features())("bias", o.bias());
-}
-void describe(Out& out, const FlattenImpl& m) {
-  Line(out, "Flatten")("start_dim", m.options.start_dim())("end_dim", m.options.end_dim());
-}
-void describe(Out& out, const UnflattenImpl& m) {
-  out << "torch::nn::Unflatten(dim=" << m.options.dim() << ", unflattened_size={";
-  const char* separator = "";
-  for (const int64_t size : m.options.sizes()) out << std::exchange(separator, ", ") << size;
-  out << "})";
-}
-
-template <class M>
-void describe_conv(Out& out, const char* name, const M& m) {
-  const auto& o = m.options;
-  Line line(out, name);
-  line.plain(o.in_channels()).plain(o.out_channels());
-  line("kernel_size", o.kernel_size())("stride", o.stride());
-  if (o.padding().automatic())
-    line("padding", *o.padding().automatic() == kSame ? "'same'" : "'valid'");
-  else if (!o.padding().amount().all(0))
-    line("padding", o.padding().amount());
-  if (!o.dilation().all(1)) line("dilation", o.dilation());
-  line.unless(1, "groups", o.groups()).unless(true, "bias", o.bias());
-  line.unless(kZeros, "padding_mode", o.padding_mode());
-}
-void describe(Out& out, const Conv1dImpl& m) { describe_conv(out, "Conv1d", m); }
-void describe(Out& out, const Conv2dImpl& m) { describe_conv(out, "Conv2d", m); }
-void describe(Out& out, const Conv3dImpl& m) { describe_conv(out, "Conv3d", m); }
-
-template <class M>
-void describe_transposed(Out& out, const char* name, const M& m) {
-  const auto& o = m.options;
-  Line line(out, name);
-  line.plain(o.in_channels()).plain(o.out_channels());
-  line("kernel_size", o.kernel_size())("stride", o.stride());
-  if (!o.padding().all(0)) line("padding", o.padding());
-  if (!o.dilation().all(1)) line("dilation", o.dilation());
-  if (!o.output_padding().all(0)) line("output_padding", o.output_padding());
-  line.unless(1, "groups", o.groups()).unless(true, "bias", o.bias());
-}
-void describe(Out& out, const ConvTranspose1dImpl& m) {
-  describe_transposed(out, "ConvTranspose1d", m);
-}
-void describe(Out& out, const ConvTranspose2dImpl& m) {
-  describe_transposed(out, "ConvTranspose2d", m);
-}
-void describe(Out& out, const ConvTranspose3dImpl& m) {
-  describe_transposed(out, "ConvTranspose3d", m);
-}
 
 /// Classes of one family differ in their names alone.
 #define TAEDA_DESCRIBE(Name) \
@@ -494,10 +434,8 @@ bool describe_any(Out& out, const Module& module) {
       UnfoldImpl, PixelShuffleImpl, PixelUnshuffleImpl, UpsampleImpl, ReflectionPad1dImpl,
       ReflectionPad2dImpl, ReflectionPad3dImpl, ReplicationPad1dImpl, ReplicationPad2dImpl,
       ReplicationPad3dImpl, ZeroPad2dImpl, ConstantPad1dImpl, ConstantPad2dImpl, ConstantPad3dImpl,
-      RNNImpl, LSTMImpl, GRUImpl, RNNCellImpl, LSTMCellImpl, GRUCellImpl, LinearImpl, BilinearImpl,
-      FlattenImpl, UnflattenImpl, Conv1dImpl, Conv2dImpl, Conv3dImpl, ConvTranspose1dImpl,
-      ConvTranspose2dImpl, ConvTranspose3dImpl, CosineEmbeddingLossImpl, ParameterListImpl,
-      ParameterDictImpl>(out, module);
+      RNNImpl, LSTMImpl, GRUImpl, RNNCellImpl, LSTMCellImpl, GRUCellImpl, CosineEmbeddingLossImpl,
+      ParameterListImpl, ParameterDictImpl>(out, module);
 }
 
 /// Of classes without options to print.
@@ -539,6 +477,12 @@ std::string libtorch_class_name(const Module& module) {
 }
 
 void print_libtorch_line(Out& out, const Module& module) {
+  Settings shown(Dialect::Libtorch);
+  module.settings(shown);
+  if (!shown.layer().empty()) {
+    out << "torch::nn::" << shown.layer() << '(' << shown.text() << ')';
+    return;
+  }
   if (describe_any(out, module)) return;
   const std::string bare = bare_name(module);
   out << (bare.empty() ? module.name() : bare);

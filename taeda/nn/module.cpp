@@ -7,6 +7,7 @@
 #include "taeda/base/type_name.h"
 #include "taeda/nn/hooks.h"
 #include "taeda/nn/libtorch_style.h"
+#include "taeda/nn/settings.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -315,6 +316,12 @@ void Module::pretty_print(std::ostream& out) const {
   if (dialect_ == Dialect::Libtorch) return detail::print_libtorch_line(out, *this);
   out << name();
   if (children_.empty()) out << '(' << extra_repr() << ')';
+}
+
+std::string Module::extra_repr() const {
+  Settings shown(Dialect::Python);
+  settings(shown);
+  return shown.text();
 }
 
 std::string Module::repr() const {

@@ -31,6 +31,7 @@ class ModuleHolder;
 template <class Derived>
 class Cloneable;
 class CloneableBase;
+class Settings;
 struct ModuleHooks;
 namespace parallel {
 class Replicas;
@@ -224,7 +225,9 @@ class Module : public std::enable_shared_from_this<Module> {
   /// parentheses.
   virtual void pretty_print(std::ostream& out) const;
   /// The settings: "1, 6, kernel_size=(5, 5), stride=(1, 1)".
-  virtual std::string extra_repr() const { return ""; }
+  virtual std::string extra_repr() const;
+  /// Lists the settings that a layer shows, for both dialects (nn/settings.h).
+  virtual void settings(Settings&) const {}
 
   /// Hooks run when a module is called through its holder, a Sequential or `nn::call`. See hooks.h.
   /// Null as long as there never was one.

@@ -47,11 +47,14 @@ Case make_case(const std::string& name) {
         {16, 20});
   if (name == "cnn") return classification(models::LeNet(), {8, 1, 28, 28});
   if (name == "norm_cnn")
-    return classification(
-        nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 8, 3).padding(1).padding_mode(kReflect)),
-                       nn::BatchNorm2d(8), nn::GELU(), nn::AdaptiveAvgPool2d(2), nn::Flatten(),
-                       nn::Linear(32, 10)),
-        {4, 3, 9, 9});
+    return classification(nn::Sequential(nn::Conv2d({.in_channels = 3,
+                                                     .out_channels = 8,
+                                                     .kernel_size = 3,
+                                                     .padding = 1,
+                                                     .padding_mode = kReflect}),
+                                         nn::BatchNorm2d(8), nn::GELU(), nn::AdaptiveAvgPool2d(2),
+                                         nn::Flatten(), nn::Linear(32, 10)),
+                          {4, 3, 9, 9});
   if (name == "lstm") {
     models::LSTMLanguageModelOptions o;
     o.ntoken = 30, o.ninp = 16, o.nhid = 16;

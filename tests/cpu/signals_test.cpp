@@ -61,7 +61,7 @@ TEST(Signals, LeaveKernelsAlone) {
     expect_undisturbed("batches", [&] { return r.transpose(1, 2).bmm(s); });
     expect_undisturbed("sums", [&] { return p.softmax(1).sum(0); });
   }
-  nn::Conv2d conv(nn::Conv2dOptions(16, 32, 3).padding(1));
+  nn::Conv2d conv({.in_channels = 16, .out_channels = 32, .kernel_size = 3, .padding = 1});
   nn::LSTM lstm(32, 64);
   const Tensor images = rand({4, 16, 24, 24}), steps = rand({8, 4, 32});
   const auto gradient = [](nn::Module& module, const Tensor& loss) {

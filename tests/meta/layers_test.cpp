@@ -57,7 +57,11 @@ std::vector<Case> modules() {
       {"Conv1d", {2, 3, 9}, layer(+[] { return nn::Conv1d(3, 4, 3); })},
       {"Conv2d", {2, 3, 8, 8}, layer(+[] { return nn::Conv2d(3, 4, 3); })},
       {"Conv2dCircular", {2, 3, 8, 8}, layer(+[] {
-         return nn::Conv2d(nn::Conv2dOptions(3, 4, 3).padding(1).padding_mode(kCircular));
+         return nn::Conv2d({.in_channels = 3,
+                            .out_channels = 4,
+                            .kernel_size = 3,
+                            .padding = 1,
+                            .padding_mode = kCircular});
        })},
       {"Conv3d", {2, 2, 4, 4, 4}, layer(+[] { return nn::Conv3d(2, 3, 2); })},
       {"ConvTranspose2d", {2, 3, 5, 5}, layer(+[] { return nn::ConvTranspose2d(3, 4, 3); })},

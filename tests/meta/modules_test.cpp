@@ -41,7 +41,7 @@ TEST(MetaModules, MoveToMetaAndGetMemoryAgain) {
 }
 
 TEST(MetaModules, ToEmptyKeepsStridesAndCanLeaveChildrenOut) {
-  nn::Sequential net(nn::Conv2d(nn::Conv2dOptions(3, 4, 3)), nn::BatchNorm2d(4));
+  nn::Sequential net(nn::Conv2d(3, 4, 3), nn::BatchNorm2d(4));
   net->to(kMeta);
   net->to_empty(kCPU, /*recurse=*/false);
   EXPECT_TRUE(net->parameters()[0].is_meta());

@@ -18,7 +18,7 @@ using namespace testing_helpers;
 namespace F = functional;
 
 TEST(LayerPrinting, LinearAndShapes) {
-  expect_print("linear", Linear(LinearOptions(3, 4).bias(false)));
+  expect_print("linear", Linear({.in_features = 3, .out_features = 4, .bias = false}));
   expect_print("bilinear", Bilinear(2, 3, 4));
   expect_print("flatten", Flatten());
   expect_print("unflatten", Unflatten(1, std::vector<int64_t>{2, 3}));
@@ -30,17 +30,29 @@ TEST(LayerPrinting, LinearAndShapes) {
 }
 
 TEST(LayerPrinting, Convolutions) {
-  expect_print(
-      "conv1d",
-      Conv1d(Conv1dOptions(4, 8, 3).stride(2).padding(1).dilation(2).groups(4).bias(false)));
-  expect_print(
-      "conv2d",
-      Conv2d(Conv2dOptions(3, 16, {3, 5}).stride({1, 2}).padding({1, 0}).padding_mode(kReflect)));
-  expect_print("conv2d_same", Conv2d(Conv2dOptions(3, 16, 3).padding(kSame)));
+  expect_print("conv1d", Conv1d({.in_channels = 4,
+                                 .out_channels = 8,
+                                 .kernel_size = 3,
+                                 .stride = 2,
+                                 .padding = 1,
+                                 .dilation = 2,
+                                 .groups = 4,
+                                 .bias = false}));
+  expect_print("conv2d", Conv2d({.in_channels = 3,
+                                 .out_channels = 16,
+                                 .kernel_size = {3, 5},
+                                 .stride = {1, 2},
+                                 .padding = {1, 0},
+                                 .padding_mode = kReflect}));
+  expect_print("conv2d_same",
+               Conv2d({.in_channels = 3, .out_channels = 16, .kernel_size = 3, .padding = kSame}));
   expect_print("conv3d", Conv3d(1, 2, 3));
-  expect_print(
-      "conv_transpose2d",
-      ConvTranspose2d(ConvTranspose2dOptions(4, 2, 3).stride(2).padding(1).output_padding(1)));
+  expect_print("conv_transpose2d", ConvTranspose2d({.in_channels = 4,
+                                                    .out_channels = 2,
+                                                    .kernel_size = 3,
+                                                    .stride = 2,
+                                                    .padding = 1,
+                                                    .output_padding = 1}));
 }
 
 TEST(LayerPrinting, Pooling) {
@@ -115,16 +127,19 @@ TEST(Options, ListsHaveTheRightLength) {
 }
 
 TEST(Conv, RejectsBadOptions) {
-  EXPECT_THAT([] { Conv2d(Conv2dOptions(3, 4, 3).groups(2)); },
+  EXPECT_THAT([] { Conv2d({.in_channels = 3, .out_channels = 4, .kernel_size = 3, .groups = 2}); },
               ThrowsMessage<ValueError>("in_channels must be divisible by groups"));
-  EXPECT_THAT([] { Conv2d(Conv2dOptions(4, 3, 3).groups(2)); },
+  EXPECT_THAT([] { Conv2d({.in_channels = 4, .out_channels = 3, .kernel_size = 3, .groups = 2}); },
               ThrowsMessage<ValueError>("out_channels must be divisible by groups"));
-  EXPECT_THAT([] { Conv2d(Conv2dOptions(4, 4, 3).groups(0)); },
+  EXPECT_THAT([] { Conv2d({.in_channels = 4, .out_channels = 4, .kernel_size = 3, .groups = 0}); },
               ThrowsMessage<ValueError>("groups must be a positive integer"));
   EXPECT_THAT(
-      [] { Conv2d(Conv2dOptions(4, 4, 3).padding(kSame).stride(2)); },
+      [] {
+        Conv2d(
+            {.in_channels = 4, .out_channels = 4, .kernel_size = 3, .stride = 2, .padding = kSame});
+      },
       ThrowsMessage<ValueError>("padding='same' is not supported for strided convolutions"));
-  ConvTranspose2d up(ConvTranspose2dOptions(1, 1, 3).stride(2));
+  ConvTranspose2d up({.in_channels = 1, .out_channels = 1, .kernel_size = 3, .stride = 2});
   EXPECT_EQ(up(ones({1, 1, 4, 4}), std::vector<int64_t>{10, 9}).size(2), 10);
   EXPECT_THAT(
       [&] {
@@ -139,7 +154,12 @@ TEST(Conv, RejectsBadOptions) {
 }
 
 TEST(Conv, PaddingModesFillTheBorders) {
-  Conv1d conv(Conv1dOptions(1, 1, 3).padding(1).bias(false).padding_mode(kCircular));
+  Conv1d conv({.in_channels = 1,
+               .out_channels = 1,
+               .kernel_size = 3,
+               .padding = 1,
+               .bias = false,
+               .padding_mode = kCircular});
   {
     NoGradGuard no_grad;
     init::dirac_(conv->weight);

@@ -213,17 +213,18 @@ TEST(Recurrent, ShapesAndErrors) {
 
 TEST(Training, NormalisedNetworkLossesEqualPyTorchs) {
   manual_seed(3);
-  Sequential model{Conv2d(Conv2dOptions(3, 8, 3).padding(1).bias(false)),
-                   BatchNorm2d(8),
-                   ReLU(),
-                   MaxPool2d(2),
-                   Conv2d(Conv2dOptions(8, 8, 3).padding(1)),
-                   GroupNorm(2, 8),
-                   GELU(),
-                   AdaptiveAvgPool2d(1),
-                   Flatten(),
-                   LayerNorm(8),
-                   Linear(8, 4)};
+  Sequential model{
+      Conv2d({.in_channels = 3, .out_channels = 8, .kernel_size = 3, .padding = 1, .bias = false}),
+      BatchNorm2d(8),
+      ReLU(),
+      MaxPool2d(2),
+      Conv2d({.in_channels = 8, .out_channels = 8, .kernel_size = 3, .padding = 1}),
+      GroupNorm(2, 8),
+      GELU(),
+      AdaptiveAvgPool2d(1),
+      Flatten(),
+      LayerNorm(8),
+      Linear(8, 4)};
   optim::AdamW optimizer(model->parameters(), optim::AdamWOptions(0.01));
   CrossEntropyLoss loss_function(CrossEntropyLossOptions().label_smoothing(0.1));
   const Tensor x = randn({8, 3, 8, 8});

@@ -164,9 +164,9 @@ TEST(Replicas, AreMadeAnewWhenTheModuleChanged) {
   const auto dropout = [&] {
     return std::dynamic_pointer_cast<SequentialImpl>(replicas.follow(2)[1])->at<DropoutImpl>(1);
   };
-  EXPECT_EQ(dropout().options.p(), 0.5);
-  h.net->at<DropoutImpl>(1).options.p(0.25);
-  EXPECT_EQ(dropout().options.p(), 0.25);
+  EXPECT_EQ(dropout().options.p, 0.5);
+  h.net->at<DropoutImpl>(1).options.p = 0.25;
+  EXPECT_EQ(dropout().options.p, 0.25);
   h.net->push_back(Linear(6, 2));
   h.net->to(sim_device(0));
   EXPECT_EQ(std::dynamic_pointer_cast<SequentialImpl>(replicas.follow(2)[1])->size(), 3u);

@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]((?:taeda|taeda_compat|torch)/[^>"]
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|^\s*#(?:[^\n\\]|\\\n|\\.)*', re.S | re.M)
 TEXT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 # Macros that declare something: the names that they make of their argument.
-DECLARING = {"TAEDA_MODULE": "{}", "TAEDA_MODULE_IMPL": "{}", "TAEDA_COMPAT_ENUM": "{}", "TAEDA_COMPAT_FORWARD": "{}",
+DECLARING = {"TAEDA_MODULE": "{}", "TAEDA_MODULE_IMPL": "{}", "TAEDA_BUILDER": "{}", "TAEDA_COMPAT_ENUM": "{}", "TAEDA_COMPAT_FORWARD": "{}",
              "TAEDA_COMPAT_METHOD": "{}", "TAEDA_COMPAT_SPECIAL": "special_{0} special_{0}_out", "TAEDA_COMPAT_LINALG": "linalg_{}",
              "TAEDA_COMPAT_FFT": "fft_{}", "TAEDA_COMPAT_OUT": "{}_out"}
 # Inner workings, and what belongs to Taeda alone.

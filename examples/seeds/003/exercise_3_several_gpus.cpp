@@ -5,7 +5,8 @@ struct SimpleCNNImpl : taeda::nn::Cloneable<SimpleCNNImpl> {
   SimpleCNNImpl() { reset(); }
   void reset() override {
     using namespace taeda::nn;
-    conv1 = register_module("conv1", Conv2d(Conv2dOptions(3, 16, 3).padding(1)));
+    conv1 = register_module(
+        "conv1", Conv2d({.in_channels = 3, .out_channels = 16, .kernel_size = 3, .padding = 1}));
     relu = register_module("relu", ReLU());
     pool = register_module("pool", MaxPool2d(2));
     fc = register_module("fc", Linear(16 * 16 * 16, 10));

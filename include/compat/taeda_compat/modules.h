@@ -2,6 +2,7 @@
 // Taeda's modules are made of.
 #pragma once
 
+#include <taeda/generated/compat/options.h>
 #include <taeda_compat/namespaces.h>
 
 #include <tuple>

@@ -1,50 +1,64 @@
 // Convolutions as functions.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/nn/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/conv.h"
 
 namespace taeda::inline v0_2::nn {
 
-/// Of modules Conv1d, Conv2d, Conv3d.
+/// Of modules Conv1d, Conv2d, Conv3d. A list of D sizes may be given as one number for all.
 template <size_t D>
-class ConvOptions {
- public:
-  ConvOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
-      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
-  TAEDA_ARG(int64_t, in_channels);
-  TAEDA_ARG(int64_t, out_channels);
-  TAEDA_ARG(ExpandingArray<D>, kernel_size);
-  TAEDA_ARG(ExpandingArray<D>, stride) = 1;
-  TAEDA_ARG(KernelPadding<D>, padding) = 0;
-  TAEDA_ARG(ExpandingArray<D>, dilation) = 1;
-  TAEDA_ARG(int64_t, groups) = 1;
-  TAEDA_ARG(bool, bias) = true;
-  /// kZeros, kReflect, kReplicate or kCircular
-  TAEDA_ARG(PaddingMode, padding_mode) = kZeros;
+struct ConvOptions {
+  /// Channels of the input, a multiple of `groups`.
+  Option<int64_t> in_channels;
+  /// Channels of the result, a multiple of `groups`.
+  Option<int64_t> out_channels;
+  /// The kernel's sizes, in elements.
+  Option<ExpandingArray<D>> kernel_size;
+  /// Elements from one place of the kernel to the next, at least 1.
+  Option<ExpandingArray<D>> stride = 1;
+  /// Elements that stand beyond each border; kValid for none, kSame for as many as keep the sizes,
+  /// which needs a stride of 1.
+  Option<KernelPadding<D>> padding = 0;
+  /// Elements of the input from one of the kernel to the next, at least 1.
+  Option<ExpandingArray<D>> dilation = 1;
+  /// Into how many parts the channels are divided, at least 1; each part of the result has its own.
+  Option<int64_t> groups = 1;
+  /// Whether a learned number is added to each channel of the result.
+  Option<bool> bias = true;
+  /// What stands beyond the borders: kZeros, kReflect, kReplicate or kCircular.
+  Option<PaddingMode> padding_mode = kZeros;
 };
 using Conv1dOptions = ConvOptions<1>;
 using Conv2dOptions = ConvOptions<2>;
 using Conv3dOptions = ConvOptions<3>;
 
-/// Of modules ConvTranspose1d, ConvTranspose2d, ConvTranspose3d.
+/// Of modules ConvTranspose1d, ConvTranspose2d, ConvTranspose3d. A list of D sizes may be given as
+/// one number for all.
 template <size_t D>
-class ConvTransposeOptions {
- public:
-  ConvTransposeOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
-      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
-  TAEDA_ARG(int64_t, in_channels);
-  TAEDA_ARG(int64_t, out_channels);
-  TAEDA_ARG(ExpandingArray<D>, kernel_size);
-  TAEDA_ARG(ExpandingArray<D>, stride) = 1;
-  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
-  TAEDA_ARG(ExpandingArray<D>, output_padding) = 0;
-  TAEDA_ARG(int64_t, groups) = 1;
-  TAEDA_ARG(bool, bias) = true;
-  TAEDA_ARG(ExpandingArray<D>, dilation) = 1;
-  /// Nothing but kZeros.
-  TAEDA_ARG(PaddingMode, padding_mode) = kZeros;
+struct ConvTransposeOptions {
+  /// Channels of the input, a multiple of `groups`.
+  Option<int64_t> in_channels;
+  /// Channels of the result, a multiple of `groups`.
+  Option<int64_t> out_channels;
+  /// The kernel's sizes, in elements.
+  Option<ExpandingArray<D>> kernel_size;
+  /// Elements of the result from one place of the kernel to the next, at least 1.
+  Option<ExpandingArray<D>> stride = 1;
+  /// Elements that are taken off each border of the result.
+  Option<ExpandingArray<D>> padding = 0;
+  /// Elements that are added at the end of each dimension of the result; less than the stride or
+  /// the dilation.
+  Option<ExpandingArray<D>> output_padding = 0;
+  /// Into how many parts the channels are divided, at least 1; each part of the result has its own.
+  Option<int64_t> groups = 1;
+  /// Whether a learned number is added to each channel of the result.
+  Option<bool> bias = true;
+  /// Elements of the result from one of the kernel to the next, at least 1.
+  Option<ExpandingArray<D>> dilation = 1;
+  /// Nothing but kZeros: forward throws ValueError for others.
+  Option<PaddingMode> padding_mode = kZeros;
 };
 using ConvTranspose1dOptions = ConvTransposeOptions<1>;
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;
@@ -52,26 +66,39 @@ using ConvTranspose3dOptions = ConvTransposeOptions<3>;
 
 namespace functional {
 
+/// Of conv1d, conv2d, conv3d.
 template <size_t D>
-class ConvFuncOptions {
-  TAEDA_ARG(Tensor, bias);
-  TAEDA_ARG(ExpandingArray<D>, stride) = 1;
-  TAEDA_ARG(KernelPadding<D>, padding) = 0;
-  TAEDA_ARG(ExpandingArray<D>, dilation) = 1;
-  TAEDA_ARG(int64_t, groups) = 1;
+struct ConvFuncOptions {
+  /// What is added to each channel of the result, [out_channels]; undefined for nothing.
+  Option<Tensor> bias = Tensor();
+  /// Elements from one place of the kernel to the next, at least 1.
+  Option<ExpandingArray<D>> stride = 1;
+  /// As ConvOptions has it.
+  Option<KernelPadding<D>> padding = 0;
+  /// Elements of the input from one of the kernel to the next, at least 1.
+  Option<ExpandingArray<D>> dilation = 1;
+  /// Into how many parts the channels are divided, at least 1.
+  Option<int64_t> groups = 1;
 };
 using Conv1dFuncOptions = ConvFuncOptions<1>;
 using Conv2dFuncOptions = ConvFuncOptions<2>;
 using Conv3dFuncOptions = ConvFuncOptions<3>;
 
+/// Of conv_transpose1d, conv_transpose2d, conv_transpose3d.
 template <size_t D>
-class ConvTransposeFuncOptions {
-  TAEDA_ARG(Tensor, bias);
-  TAEDA_ARG(ExpandingArray<D>, stride) = 1;
-  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
-  TAEDA_ARG(ExpandingArray<D>, output_padding) = 0;
-  TAEDA_ARG(int64_t, groups) = 1;
-  TAEDA_ARG(ExpandingArray<D>, dilation) = 1;
+struct ConvTransposeFuncOptions {
+  /// What is added to each channel of the result, [out_channels]; undefined for nothing.
+  Option<Tensor> bias = Tensor();
+  /// Elements of the result from one place of the kernel to the next, at least 1.
+  Option<ExpandingArray<D>> stride = 1;
+  /// Elements that are taken off each border of the result.
+  Option<ExpandingArray<D>> padding = 0;
+  /// Elements that are added at the end of each dimension of the result.
+  Option<ExpandingArray<D>> output_padding = 0;
+  /// Into how many parts the channels are divided, at least 1.
+  Option<int64_t> groups = 1;
+  /// Elements of the result from one of the kernel to the next, at least 1.
+  Option<ExpandingArray<D>> dilation = 1;
 };
 using ConvTranspose1dFuncOptions = ConvTransposeFuncOptions<1>;
 using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;
@@ -95,4 +122,4 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const ConvTranspo
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const ConvTranspose3dFuncOptions& o);
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -1,44 +1,48 @@
 // Linear maps as functions.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/nn/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/linalg/matmul.h"
 
 namespace taeda::inline v0_2::nn {
 
-class LinearOptions {
- public:
-  LinearOptions(int64_t in_features, int64_t out_features)
-      : in_features_(in_features), out_features_(out_features) {}
-  TAEDA_ARG(int64_t, in_features);
-  TAEDA_ARG(int64_t, out_features);
-  TAEDA_ARG(bool, bias) = true;
+/// Of module Linear.
+struct LinearOptions {
+  /// The size of the input's last dimension.
+  Option<int64_t> in_features;
+  /// The size of the result's last dimension.
+  Option<int64_t> out_features;
+  /// Whether a learned number is added to each feature of the result.
+  Option<bool> bias = true;
 };
 
-class BilinearOptions {
- public:
-  BilinearOptions(int64_t in1_features, int64_t in2_features, int64_t out_features)
-      : in1_features_(in1_features), in2_features_(in2_features), out_features_(out_features) {}
-  TAEDA_ARG(int64_t, in1_features);
-  TAEDA_ARG(int64_t, in2_features);
-  TAEDA_ARG(int64_t, out_features);
-  TAEDA_ARG(bool, bias) = true;
+/// Of module Bilinear.
+struct BilinearOptions {
+  /// The size of the first input's last dimension, at least 1.
+  Option<int64_t> in1_features;
+  /// The size of the second input's last dimension.
+  Option<int64_t> in2_features;
+  /// The size of the result's last dimension.
+  Option<int64_t> out_features;
+  /// Whether a learned number is added to each feature of the result.
+  Option<bool> bias = true;
 };
 
-class FlattenOptions {
- public:
-  FlattenOptions(int64_t start_dim = 1, int64_t end_dim = -1)
-      : start_dim_(start_dim), end_dim_(end_dim) {}
-  TAEDA_ARG(int64_t, start_dim);
-  TAEDA_ARG(int64_t, end_dim);
+/// Of module Flatten.
+struct FlattenOptions {
+  /// The first of the dimensions that become one; negative from the end.
+  Option<int64_t> start_dim = 1;
+  /// The last of them.
+  Option<int64_t> end_dim = -1;
 };
 
-class UnflattenOptions {
- public:
-  UnflattenOptions(int64_t dim, std::vector<int64_t> sizes) : dim_(dim), sizes_(std::move(sizes)) {}
-  TAEDA_ARG(int64_t, dim);
-  TAEDA_ARG(std::vector<int64_t>, sizes);
+/// Of module Unflatten.
+struct UnflattenOptions {
+  /// The dimension that is cut; negative from the end.
+  Option<int64_t> dim;
+  /// The sizes that it is cut into, one of which may be -1: what the others leave.
+  Option<std::vector<int64_t>> unflattened_size;
 };
 
 namespace functional {
@@ -54,4 +58,4 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
                 const Tensor& bias = {});
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -23,15 +23,18 @@ void AdaptiveLogSoftmaxWithLossImpl::reset() {
   shortlist_size = cutoffs[0];
   n_clusters = static_cast<int64_t>(cutoffs.size()) - 1;
   head_size = shortlist_size + n_clusters;
-  head = register_module("head",
-                         Linear(LinearOptions(o.in_features(), head_size).bias(o.head_bias())));
+  head = register_module(
+      "head",
+      Linear({.in_features = o.in_features(), .out_features = head_size, .bias = o.head_bias()}));
   tail = register_module("tail", ModuleList());
   for (size_t i = 0; i + 1 < cutoffs.size(); ++i) {
     const double divisor = std::pow(o.div_value(), static_cast<double>(i + 1));
     const auto hidden = static_cast<int64_t>(static_cast<double>(o.in_features()) / divisor);
-    tail->push_back(
-        Sequential{{"0", Linear(LinearOptions(o.in_features(), hidden).bias(false))},
-                   {"1", Linear(LinearOptions(hidden, cutoffs[i + 1] - cutoffs[i]).bias(false))}});
+    tail->push_back(Sequential{
+        {"0", Linear({.in_features = o.in_features(), .out_features = hidden, .bias = false})},
+        {"1", Linear({.in_features = hidden,
+                      .out_features = cutoffs[i + 1] - cutoffs[i],
+                      .bias = false})}});
   }
 }
 
@@ -81,4 +84,4 @@ Tensor AdaptiveLogSoftmaxWithLossImpl::log_prob(const Tensor& input) {
   return cat(parts, 1);
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

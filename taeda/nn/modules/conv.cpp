@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "taeda/nn/functional/padding.h"
+#include "taeda/nn/settings.h"
 #include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
@@ -11,9 +12,9 @@ namespace {
 
 template <class Options>
 void check_channels(const Options& o) {
-  TAEDA_CHECK_VALUE(o.groups() > 0, "groups must be a positive integer");
-  TAEDA_CHECK_VALUE(o.in_channels() % o.groups() == 0, "in_channels must be divisible by groups");
-  TAEDA_CHECK_VALUE(o.out_channels() % o.groups() == 0, "out_channels must be divisible by groups");
+  TAEDA_CHECK_VALUE(o.groups > 0, "groups must be a positive integer");
+  TAEDA_CHECK_VALUE(o.in_channels % o.groups == 0, "in_channels must be divisible by groups");
+  TAEDA_CHECK_VALUE(o.out_channels % o.groups == 0, "out_channels must be divisible by groups");
 }
 
 /// The weights' first two sizes, then the kernel's.
@@ -32,19 +33,11 @@ void reset_kernel(const Tensor& weight, const Tensor& bias) {
   init::uniform_(bias, -bound, bound);
 }
 
-const char* mode_name(PaddingMode mode) {
-  switch (mode) {
-    case PaddingMode::Reflect: return "reflect";
-    case PaddingMode::Replicate: return "replicate";
-    case PaddingMode::Circular: return "circular";
-    default: return "zeros";
-  }
-}
-
-template <size_t D>
-std::string padding_text(const KernelPadding<D>& padding) {
-  if (padding.automatic()) return *padding.automatic() == kSame ? "same" : "valid";
-  return tuple_text(padding.amount());
+/// What convolutions of both directions begin with.
+template <size_t D, class Options>
+void show_kernel(Settings& out, const char* layer, const Options& o) {
+  out.of(layer, D).value(o.in_channels).value(o.out_channels);
+  out("kernel_size", o.kernel_size)("stride", o.stride);
 }
 
 }  // namespace
@@ -52,14 +45,13 @@ std::string padding_text(const KernelPadding<D>& padding) {
 template <size_t D, class Derived>
 void ConvImpl<D, Derived>::reset() {
   check_channels(options);
-  if (options.padding().automatic() == kSame)
-    TAEDA_CHECK_VALUE(options.stride().all(1),
+  if (options.padding.automatic() == kSame)
+    TAEDA_CHECK_VALUE(options.stride.all(1),
                       "padding='same' is not supported for strided convolutions");
   weight = this->register_parameter(
-      "weight", empty_weight(options.out_channels(), options.in_channels() / options.groups(),
-                             options.kernel_size()));
-  bias =
-      this->register_parameter("bias", options.bias() ? empty({options.out_channels()}) : Tensor());
+      "weight", empty_weight(options.out_channels, options.in_channels / options.groups,
+                             options.kernel_size));
+  bias = this->register_parameter("bias", options.bias ? empty({options.out_channels}) : Tensor());
   reset_parameters();
 }
 
@@ -69,43 +61,39 @@ void ConvImpl<D, Derived>::reset_parameters() {
 }
 
 template <size_t D, class Derived>
-std::string ConvImpl<D, Derived>::extra_repr() const {
+void ConvImpl<D, Derived>::settings(Settings& out) const {
   const auto& o = options;
-  std::string out = taeda::detail::concat(o.in_channels(), ", ", o.out_channels(),
-                                          ", kernel_size=", tuple_text(o.kernel_size()),
-                                          ", stride=", tuple_text(o.stride()));
-  if (o.padding().automatic() || !o.padding().amount().all(0))
-    out += ", padding=" + padding_text(o.padding());
-  if (!o.dilation().all(1)) out += ", dilation=" + tuple_text(o.dilation());
-  if (o.groups() != 1) out += ", groups=" + std::to_string(o.groups());
-  if (!o.bias()) out += ", bias=False";
-  if (o.padding_mode() != kZeros)
-    out += std::string(", padding_mode=") + mode_name(o.padding_mode());
-  return out;
+  show_kernel<D>(out, "Conv", o);
+  if (o.padding.automatic())
+    out("padding", *o.padding.automatic());
+  else
+    out.unless_all(0, "padding", o.padding.amount());
+  out.unless_all(1, "dilation", o.dilation).unless(1, "groups", o.groups());
+  out.unless(true, "bias", o.bias()).unless(kZeros, "padding_mode", o.padding_mode());
 }
 
 template <size_t D, class Derived>
 Tensor ConvImpl<D, Derived>::with_borders(const Tensor& input) const {
-  if (options.padding_mode() == kZeros) [[likely]]
+  if (options.padding_mode == kZeros) [[likely]]
     return input;
   std::vector<int64_t> pad;
   for (size_t i = D; i-- > 0;) {
-    int64_t before = options.padding().amount()[i], after = before;
-    if (options.padding().automatic() == kSame) {
-      const int64_t total = options.dilation()[i] * (options.kernel_size()[i] - 1);
+    int64_t before = options.padding.amount()[i], after = before;
+    if (options.padding.automatic() == kSame) {
+      const int64_t total = options.dilation[i] * (options.kernel_size[i] - 1);
       before = total / 2;
       after = total - before;
     }
     pad.push_back(before);
     pad.push_back(after);
   }
-  return functional::pad(input, pad, options.padding_mode());
+  return functional::pad(input, pad, options.padding_mode);
 }
 
 template <size_t D, class Derived>
 taeda::ConvPadding ConvImpl<D, Derived>::remaining_padding() const {
-  return options.padding_mode() == kZeros ? functional::to_conv_padding(options.padding())
-                                          : taeda::ConvPadding(0);
+  return options.padding_mode == kZeros ? functional::to_conv_padding(options.padding)
+                                        : taeda::ConvPadding(0);
 }
 
 template class ConvImpl<1, Conv1dImpl>;
@@ -113,28 +101,27 @@ template class ConvImpl<2, Conv2dImpl>;
 template class ConvImpl<3, Conv3dImpl>;
 
 Tensor Conv1dImpl::forward(const Tensor& input) {
-  return taeda::conv1d(with_borders(input), weight, bias, options.stride(), remaining_padding(),
-                       options.dilation(), options.groups());
+  return taeda::conv1d(with_borders(input), weight, bias, options.stride, remaining_padding(),
+                       options.dilation, options.groups);
 }
 
 Tensor Conv2dImpl::forward(const Tensor& input) {
-  return taeda::conv2d(with_borders(input), weight, bias, options.stride(), remaining_padding(),
-                       options.dilation(), options.groups());
+  return taeda::conv2d(with_borders(input), weight, bias, options.stride, remaining_padding(),
+                       options.dilation, options.groups);
 }
 
 Tensor Conv3dImpl::forward(const Tensor& input) {
-  return taeda::conv3d(with_borders(input), weight, bias, options.stride(), remaining_padding(),
-                       options.dilation(), options.groups());
+  return taeda::conv3d(with_borders(input), weight, bias, options.stride, remaining_padding(),
+                       options.dilation, options.groups);
 }
 
 template <size_t D, class Derived>
 void ConvTransposeImpl<D, Derived>::reset() {
   check_channels(options);
   weight = this->register_parameter(
-      "weight", empty_weight(options.in_channels(), options.out_channels() / options.groups(),
-                             options.kernel_size()));
-  bias =
-      this->register_parameter("bias", options.bias() ? empty({options.out_channels()}) : Tensor());
+      "weight", empty_weight(options.in_channels, options.out_channels / options.groups,
+                             options.kernel_size));
+  bias = this->register_parameter("bias", options.bias ? empty({options.out_channels}) : Tensor());
   reset_parameters();
 }
 
@@ -144,35 +131,30 @@ void ConvTransposeImpl<D, Derived>::reset_parameters() {
 }
 
 template <size_t D, class Derived>
-std::string ConvTransposeImpl<D, Derived>::extra_repr() const {
+void ConvTransposeImpl<D, Derived>::settings(Settings& out) const {
   const auto& o = options;
-  std::string out = taeda::detail::concat(o.in_channels(), ", ", o.out_channels(),
-                                          ", kernel_size=", tuple_text(o.kernel_size()),
-                                          ", stride=", tuple_text(o.stride()));
-  if (!o.padding().all(0)) out += ", padding=" + tuple_text(o.padding());
-  if (!o.dilation().all(1)) out += ", dilation=" + tuple_text(o.dilation());
-  if (!o.output_padding().all(0)) out += ", output_padding=" + tuple_text(o.output_padding());
-  if (o.groups() != 1) out += ", groups=" + std::to_string(o.groups());
-  if (!o.bias()) out += ", bias=False";
-  return out;
+  show_kernel<D>(out, "ConvTranspose", o);
+  out.unless_all(0, "padding", o.padding).unless_all(1, "dilation", o.dilation);
+  out.unless_all(0, "output_padding", o.output_padding).unless(1, "groups", o.groups());
+  out.unless(true, "bias", o.bias());
 }
 
 template <size_t D, class Derived>
 std::vector<int64_t> ConvTransposeImpl<D, Derived>::output_padding(
     const Tensor& input, const OutputSize& output_size) const {
-  TAEDA_CHECK_VALUE(options.padding_mode() == kZeros,
+  TAEDA_CHECK_VALUE(options.padding_mode == kZeros,
                     "Only \"zeros\" padding mode is supported for ConvTranspose", D, "d");
-  if (!output_size.sizes()) return IntArrayRef(options.output_padding()).vec();
+  if (!output_size.sizes()) return IntArrayRef(options.output_padding).vec();
   const std::vector<int64_t>& wanted = *output_size.sizes();
   const size_t lead = static_cast<size_t>(input.dim()) - D;
   TAEDA_CHECK_VALUE(wanted.size() == D || wanted.size() == D + lead, "output_size must have ", D,
                     " or ", D + lead, " elements (got ", wanted.size(), ")");
   std::vector<int64_t> out;
   for (size_t i = 0; i < D; ++i) {
-    const int64_t smallest = (input.sizes()[lead + i] - 1) * options.stride()[i] -
-                             2 * options.padding()[i] +
-                             options.dilation()[i] * (options.kernel_size()[i] - 1) + 1;
-    const int64_t largest = smallest + options.stride()[i] - 1;
+    const int64_t smallest = (input.sizes()[lead + i] - 1) * options.stride[i] -
+                             2 * options.padding[i] +
+                             options.dilation[i] * (options.kernel_size[i] - 1) + 1;
+    const int64_t largest = smallest + options.stride[i] - 1;
     const int64_t size = wanted[wanted.size() - D + i];
     TAEDA_CHECK_VALUE(size >= smallest && size <= largest, "requested an output size of ",
                       IntArrayRef(wanted), ", but dimension ", i, " can be from ", smallest, " to ",
@@ -187,21 +169,21 @@ template class ConvTransposeImpl<2, ConvTranspose2dImpl>;
 template class ConvTransposeImpl<3, ConvTranspose3dImpl>;
 
 Tensor ConvTranspose1dImpl::forward(const Tensor& input, const OutputSize& output_size) {
-  return taeda::conv_transpose1d(input, weight, bias, options.stride(), options.padding(),
-                                 output_padding(input, output_size), options.groups(),
-                                 options.dilation());
+  return taeda::conv_transpose1d(input, weight, bias, options.stride, options.padding,
+                                 output_padding(input, output_size), options.groups,
+                                 options.dilation);
 }
 
 Tensor ConvTranspose2dImpl::forward(const Tensor& input, const OutputSize& output_size) {
-  return taeda::conv_transpose2d(input, weight, bias, options.stride(), options.padding(),
-                                 output_padding(input, output_size), options.groups(),
-                                 options.dilation());
+  return taeda::conv_transpose2d(input, weight, bias, options.stride, options.padding,
+                                 output_padding(input, output_size), options.groups,
+                                 options.dilation);
 }
 
 Tensor ConvTranspose3dImpl::forward(const Tensor& input, const OutputSize& output_size) {
-  return taeda::conv_transpose3d(input, weight, bias, options.stride(), options.padding(),
-                                 output_padding(input, output_size), options.groups(),
-                                 options.dilation());
+  return taeda::conv_transpose3d(input, weight, bias, options.stride, options.padding,
+                                 output_padding(input, output_size), options.groups,
+                                 options.dilation);
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

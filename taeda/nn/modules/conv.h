@@ -12,12 +12,15 @@ namespace taeda::inline v0_2::nn {
 template <size_t D, class Derived>
 class ConvImpl : public Cloneable<Derived> {
  public:
-  explicit ConvImpl(ConvOptions<D> o) : options(std::move(o)) { ConvImpl::reset(); }
+  using Options = ConvOptions<D>;
+  ConvImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
+      : ConvImpl(Options{in_channels, out_channels, kernel_size}) {}
+  explicit ConvImpl(Options o) : options(std::move(o)) { ConvImpl::reset(); }
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
 
-  ConvOptions<D> options;
+  Options options;
   Tensor weight, bias;
 
  protected:
@@ -28,27 +31,21 @@ class ConvImpl : public Cloneable<Derived> {
 
 class Conv1dImpl : public ConvImpl<1, Conv1dImpl> {
  public:
-  Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
-      : Conv1dImpl(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit Conv1dImpl(Conv1dOptions o) : ConvImpl(std::move(o)) {}
+  using ConvImpl::ConvImpl;
   Tensor forward(const Tensor& input);
 };
 TAEDA_MODULE(Conv1d);
 
 class Conv2dImpl : public ConvImpl<2, Conv2dImpl> {
  public:
-  Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
-      : Conv2dImpl(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit Conv2dImpl(Conv2dOptions o) : ConvImpl(std::move(o)) {}
+  using ConvImpl::ConvImpl;
   Tensor forward(const Tensor& input);
 };
 TAEDA_MODULE(Conv2d);
 
 class Conv3dImpl : public ConvImpl<3, Conv3dImpl> {
  public:
-  Conv3dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<3> kernel_size)
-      : Conv3dImpl(Conv3dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit Conv3dImpl(Conv3dOptions o) : ConvImpl(std::move(o)) {}
+  using ConvImpl::ConvImpl;
   Tensor forward(const Tensor& input);
 };
 TAEDA_MODULE(Conv3d);
@@ -76,14 +73,15 @@ class OutputSize {
 template <size_t D, class Derived>
 class ConvTransposeImpl : public Cloneable<Derived> {
  public:
-  explicit ConvTransposeImpl(ConvTransposeOptions<D> o) : options(std::move(o)) {
-    ConvTransposeImpl::reset();
-  }
+  using Options = ConvTransposeOptions<D>;
+  ConvTransposeImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
+      : ConvTransposeImpl(Options{in_channels, out_channels, kernel_size}) {}
+  explicit ConvTransposeImpl(Options o) : options(std::move(o)) { ConvTransposeImpl::reset(); }
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
 
-  ConvTransposeOptions<D> options;
+  Options options;
   Tensor weight, bias;
 
  protected:
@@ -92,29 +90,23 @@ class ConvTransposeImpl : public Cloneable<Derived> {
 
 class ConvTranspose1dImpl : public ConvTransposeImpl<1, ConvTranspose1dImpl> {
  public:
-  ConvTranspose1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
-      : ConvTranspose1dImpl(ConvTranspose1dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit ConvTranspose1dImpl(ConvTranspose1dOptions o) : ConvTransposeImpl(std::move(o)) {}
+  using ConvTransposeImpl::ConvTransposeImpl;
   Tensor forward(const Tensor& input, const OutputSize& output_size = {});
 };
 TAEDA_MODULE(ConvTranspose1d);
 
 class ConvTranspose2dImpl : public ConvTransposeImpl<2, ConvTranspose2dImpl> {
  public:
-  ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
-      : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit ConvTranspose2dImpl(ConvTranspose2dOptions o) : ConvTransposeImpl(std::move(o)) {}
+  using ConvTransposeImpl::ConvTransposeImpl;
   Tensor forward(const Tensor& input, const OutputSize& output_size = {});
 };
 TAEDA_MODULE(ConvTranspose2d);
 
 class ConvTranspose3dImpl : public ConvTransposeImpl<3, ConvTranspose3dImpl> {
  public:
-  ConvTranspose3dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<3> kernel_size)
-      : ConvTranspose3dImpl(ConvTranspose3dOptions(in_channels, out_channels, kernel_size)) {}
-  explicit ConvTranspose3dImpl(ConvTranspose3dOptions o) : ConvTransposeImpl(std::move(o)) {}
+  using ConvTransposeImpl::ConvTransposeImpl;
   Tensor forward(const Tensor& input, const OutputSize& output_size = {});
 };
 TAEDA_MODULE(ConvTranspose3d);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

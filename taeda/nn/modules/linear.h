@@ -10,15 +10,16 @@ namespace taeda::inline v0_2::nn {
 /// x W^T + b. W [out, in] and b start uniform in +-1 / sqrt(in).
 class LinearImpl : public Cloneable<LinearImpl> {
  public:
+  using Options = LinearOptions;
   LinearImpl(int64_t in_features, int64_t out_features, bool with_bias = true)
-      : LinearImpl(LinearOptions(in_features, out_features).bias(with_bias)) {}
-  explicit LinearImpl(LinearOptions o) : options(std::move(o)) { reset(); }
+      : LinearImpl(Options{in_features, out_features, with_bias}) {}
+  explicit LinearImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) { return functional::linear(input, weight, bias); }
 
-  LinearOptions options;
+  Options options;
   Tensor weight, bias;
 };
 TAEDA_MODULE(Linear);
@@ -26,18 +27,19 @@ TAEDA_MODULE(Linear);
 /// y_k = x1^T W_k x2 + b_k.
 class BilinearImpl : public Cloneable<BilinearImpl> {
  public:
+  using Options = BilinearOptions;
   BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features,
                bool with_bias = true)
-      : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features).bias(with_bias)) {}
-  explicit BilinearImpl(BilinearOptions o) : options(std::move(o)) { reset(); }
+      : BilinearImpl(Options{in1_features, in2_features, out_features, with_bias}) {}
+  explicit BilinearImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& x1, const Tensor& x2) {
     return functional::bilinear(x1, x2, weight, bias);
   }
 
-  BilinearOptions options;
+  Options options;
   Tensor weight, bias;
 };
 TAEDA_MODULE(Bilinear);
@@ -53,31 +55,33 @@ TAEDA_MODULE(Identity);
 /// Joins dimensions start_dim to end_dim (1 to the last).
 class FlattenImpl : public Cloneable<FlattenImpl> {
  public:
+  using Options = FlattenOptions;
   explicit FlattenImpl(int64_t start_dim, int64_t end_dim = -1)
-      : FlattenImpl(FlattenOptions(start_dim, end_dim)) {}
-  explicit FlattenImpl(FlattenOptions o = {}) : options(std::move(o)) {}
+      : FlattenImpl(Options{start_dim, end_dim}) {}
+  explicit FlattenImpl(Options o = {}) : options(std::move(o)) {}
   void reset() override {}
-  std::string extra_repr() const override;
-  Tensor forward(const Tensor& input) {
-    return input.flatten(options.start_dim(), options.end_dim());
-  }
+  void settings(Settings& out) const override;
+  Tensor forward(const Tensor& input) { return input.flatten(options.start_dim, options.end_dim); }
 
-  FlattenOptions options;
+  Options options;
 };
 TAEDA_MODULE(Flatten);
 
 /// Cuts a dimension into several.
 class UnflattenImpl : public Cloneable<UnflattenImpl> {
  public:
+  using Options = UnflattenOptions;
   UnflattenImpl(int64_t dim, std::vector<int64_t> sizes)
-      : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
-  explicit UnflattenImpl(UnflattenOptions o) : options(std::move(o)) {}
+      : UnflattenImpl(Options{dim, std::move(sizes)}) {}
+  explicit UnflattenImpl(Options o) : options(std::move(o)) {}
   void reset() override {}
-  std::string extra_repr() const override;
-  Tensor forward(const Tensor& input) { return input.unflatten(options.dim(), options.sizes()); }
+  void settings(Settings& out) const override;
+  Tensor forward(const Tensor& input) {
+    return input.unflatten(options.dim, options.unflattened_size);
+  }
 
-  UnflattenOptions options;
+  Options options;
 };
 TAEDA_MODULE(Unflatten);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

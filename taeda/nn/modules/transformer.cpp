@@ -19,7 +19,8 @@ void MultiheadAttentionImpl::reset() {
   k_proj_weight = register_parameter("k_proj_weight", same ? Tensor() : empty({size, o.kdim()}));
   v_proj_weight = register_parameter("v_proj_weight", same ? Tensor() : empty({size, o.vdim()}));
   in_proj_bias = register_parameter("in_proj_bias", o.bias() ? zeros({3 * size}) : Tensor());
-  out_proj = register_module("out_proj", Linear(LinearOptions(size, size).bias(o.bias())));
+  out_proj = register_module("out_proj",
+                             Linear({.in_features = size, .out_features = size, .bias = o.bias()}));
   bias_k = register_parameter("bias_k", o.add_bias_kv() ? empty({1, 1, size}) : Tensor());
   bias_v = register_parameter("bias_v", o.add_bias_kv() ? empty({1, 1, size}) : Tensor());
   _reset_parameters();

@@ -154,7 +154,7 @@ TEST(SyncBatchNorm, OnAnAccelerator) {
 /// A module whose member has the type of the layer that is converted.
 struct NetImpl : nn::Module {
   NetImpl() {
-    conv = register_module("conv", nn::Conv2d(nn::Conv2dOptions(2, kChannels, 3)));
+    conv = register_module("conv", nn::Conv2d(2, kChannels, 3));
     norm = register_module("norm", nn::BatchNorm2d(kChannels));
     tail = register_module("tail", nn::Sequential(nn::ReLU(), nn::BatchNorm2d(kChannels)));
   }

@@ -1,0 +1,46 @@
+#include "taeda/nn/settings.h"
+
+namespace taeda::inline v0_2::nn {
+
+Settings& Settings::of(const std::string& layer, size_t dims) {
+  layer_ = dims ? layer + std::to_string(dims) + "d" : layer;
+  return *this;
+}
+
+Settings& Settings::put(const std::string& one) {
+  if (!text_.empty()) text_ += ", ";
+  text_ += one;
+  return *this;
+}
+
+std::string Settings::text_of(bool value) const {
+  return is_python() ? bool_text(value) : value ? "true" : "false";
+}
+
+std::string Settings::text_of(IntArrayRef sizes) const {
+  if (is_python()) return tuple_text(sizes);
+  std::string out;
+  for (int64_t size : sizes) out += (out.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + out + "]";
+}
+
+std::string Settings::text_of(Shape shape) const {
+  const std::string list = text_of(shape.sizes);
+  return is_python() ? list : "{" + list.substr(1, list.size() - 2) + "}";
+}
+
+std::string Settings::text_of(AutoPadding padding) const {
+  const std::string name = padding == kSame ? "same" : "valid";
+  return is_python() ? name : "'" + name + "'";
+}
+
+std::string Settings::text_of(PaddingMode mode) const {
+  switch (mode) {
+    case kReflect: return is_python() ? "reflect" : "kReflect";
+    case kReplicate: return is_python() ? "replicate" : "kReplicate";
+    case kCircular: return is_python() ? "circular" : "kCircular";
+    default: return is_python() ? "zeros" : "kZeros";
+  }
+}
+
+}  // namespace taeda::inline v0_2::nn

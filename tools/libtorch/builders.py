@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Writes libtorch's option classes, made of Taeda's structs of options: builders.py ROOT HEADER.
+
+A struct of nn::Option fields gets a class of its name in taeda_compat, which programs written for libtorch find in torch::nn:
+a constructor that takes the fields that have no default, and for each field an accessor and a chainable setter. Every field
+must have a comment. Python's standard library alone; the headers are formatted, so what opens and ends a struct is plain.
+"""
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+STRUCT = re.compile(r"((?:^template <[^\n]*>\n)?)^struct (\w+) \{\n(.*?)^\};\n((?:using \w+ = \w+<\d>;\n)*)", re.M | re.S)
+FIELD = re.compile(r"((?:^  ///[^\n]*\n)*)^  Option<(.+?)> (\w+)( = [^;]*)?;\n", re.M)
+# libtorch's accessor where PyTorch's parameter has another name.
+NAMES = {("UnflattenOptions", "unflattened_size"): "sizes"}
+
+
+def builder(inner, template, name, fields):
+    """The lines of one class."""
+    parameters = re.findall(r"(?:class|size_t) (\w+)", template)
+    plain = f"taeda::{inner}::{name}" + (f"<{', '.join(parameters)}>" if parameters else "")
+    needed = [(type_, NAMES.get((name, field), field)) for _, type_, field, default in fields if not default]
+    taken = ", ".join(f"{type_} {field}" for type_, field in needed)
+    given = ", ".join(f"std::move({field})" for _, field in needed)
+    made = f"{name}({taken}) : Plain{{{given}}} {{}}" if needed else f"{name}() = default;"
+    setters = " ".join(f"TAEDA_FIELD({field}, {NAMES[name, field]})" if (name, field) in NAMES else f"TAEDA_SET({field})"
+                       for _, _, field, _ in fields)
+    head = f"{template.strip()} TAEDA_BUILDER({name}, {plain},".strip()
+    return [head, *textwrap.wrap(f"{made} {setters});", 130, initial_indent="  ", subsequent_indent="  ")]
+
+
+def read(root):
+    """{inner namespace: lines} of all structs of options."""
+    out = {}
+    for path in sorted((root / "taeda/nn").glob("*/*.h")):
+        text = path.read_text(encoding="utf-8")
+        for match in STRUCT.finditer(text):
+            template, name, body, aliases = match.groups()
+            fields = FIELD.findall(body)
+            if not fields:
+                continue
+            bare = [field for comment, _, field, _ in fields if not comment]
+            if bare or len(fields) != body.count("Option<"):
+                sys.exit(f"{path}: {name}: a comment is missing, or what is a field cannot be told: {', '.join(bare)}")
+            inner = "nn::functional" if text.rfind("namespace functional {", 0, match.start()) >= 0 else "nn"
+            out.setdefault(inner, []).extend(builder(inner, template, name, fields) + [aliases.replace("\n", " ").strip()] * bool(aliases))
+    return out
+
+
+def header(found):
+    out = ["// Made by tools/libtorch/builders.py from the structs of options. Not to be edited.", "#pragma once", "",
+           "#include <taeda_compat/namespaces.h>", "", "#include <utility>", "#include <vector>", "",
+           "#define TAEDA_BUILDER(name, plain, ...) \\",
+           "  struct name : plain { using Plain = plain; name(const Plain& other) : Plain(other) {} __VA_ARGS__ }",
+           "#define TAEDA_SET(name) TAEDA_FIELD(name, name)",
+           "#define TAEDA_FIELD(field, name) \\",
+           "  auto& name(const typename decltype(Plain::field)::Type& value) { Plain::field = value; return *this; } \\",
+           "  const auto& name() const { return Plain::field(); } \\",
+           "  auto& name() { return Plain::field(); }"]
+    for inner, lines in sorted(found.items()):
+        out += ["", f"namespace taeda_compat::{inner} {{", f"using namespace taeda::{inner};"] + lines
+        out += [f"}}  // namespace taeda_compat::{inner}"]
+    return "\n".join(out + ["#undef TAEDA_BUILDER", "#undef TAEDA_SET", "#undef TAEDA_FIELD"]) + "\n"
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        print(__doc__.splitlines()[0], file=sys.stderr)
+        return 2
+    root, path = map(Path, arguments)
+    text = header(read(root))
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
