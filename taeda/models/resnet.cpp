@@ -102,7 +102,8 @@ void ResNetImpl::reset() {
                                                .bias = false}));
   bn1 = register_module("bn1", nn::BatchNorm2d(inplanes));
   relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
-  maxpool = register_module("maxpool", nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
+  maxpool =
+      register_module("maxpool", nn::MaxPool2d({.kernel_size = 3, .stride = 2, .padding = 1}));
   const auto& n = options.layers;
   layer1 = register_module("layer1", make_layer(inplanes, 64, n[0], 1));
   layer2 = register_module("layer2", make_layer(inplanes, 128, n[1], 2));

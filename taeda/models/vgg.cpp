@@ -45,7 +45,7 @@ void VGGImpl::reset() {
   int64_t channels = 3;
   for (int64_t out : options.layers) {
     if (out == 0) {
-      layers->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(2).stride(2)));
+      layers->push_back(nn::MaxPool2d({.kernel_size = 2, .stride = 2}));
       continue;
     }
     layers->push_back(

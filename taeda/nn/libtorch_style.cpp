@@ -17,11 +17,9 @@
 #include "taeda/nn/modules/distance.h"
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/embedding.h"
-#include "taeda/nn/modules/fractional_pooling.h"
 #include "taeda/nn/modules/loss.h"
 #include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/modules/padding.h"
-#include "taeda/nn/modules/pooling.h"
 #include "taeda/nn/modules/rnn.h"
 #include "taeda/nn/modules/transformer.h"
 #include "taeda/nn/modules/vision.h"
@@ -130,50 +128,6 @@ using Out = std::ostream;
 /// Classes of one family differ in their names alone.
 #define TAEDA_DESCRIBE(Name) \
   void describe(Out& out, const Name##Impl& m) { describe_options(Line(out, #Name), m.options); }
-
-template <size_t D>
-void describe_options(Line&& line, const MaxPoolOptions<D>& o) {
-  line("kernel_size", o.kernel_size())("stride", o.stride())("padding", o.padding())(
-      "dilation", o.dilation())("ceil_mode", o.ceil_mode());
-}
-template <size_t D>
-void describe_options(Line&& line, const AvgPoolOptions<D>& o) {
-  line("kernel_size", o.kernel_size())("stride", o.stride())("padding", o.padding());
-}
-template <size_t D>
-void describe_options(Line&& line, const MaxUnpoolOptions<D>& o) {
-  line("kernel_size", o.kernel_size())("stride", o.stride())("padding", o.padding());
-}
-template <size_t D>
-void describe_options(Line&& line, const AdaptivePoolOptions<D>& o) {
-  line("output_size", o.output_size());
-}
-template <size_t D>
-void describe_options(Line&& line, const LPPoolOptions<D>& o) {
-  line("norm_type", o.norm_type())("kernel_size", o.kernel_size())("stride", o.stride())(
-      "ceil_mode", o.ceil_mode());
-}
-template <size_t D>
-void describe_options(Line&&, const FractionalMaxPoolOptions<D>&) {}
-TAEDA_DESCRIBE(MaxPool1d)
-TAEDA_DESCRIBE(MaxPool2d)
-TAEDA_DESCRIBE(MaxPool3d)
-TAEDA_DESCRIBE(AvgPool1d)
-TAEDA_DESCRIBE(AvgPool2d)
-TAEDA_DESCRIBE(AvgPool3d)
-TAEDA_DESCRIBE(MaxUnpool1d)
-TAEDA_DESCRIBE(MaxUnpool2d)
-TAEDA_DESCRIBE(MaxUnpool3d)
-TAEDA_DESCRIBE(AdaptiveAvgPool1d)
-TAEDA_DESCRIBE(AdaptiveAvgPool2d)
-TAEDA_DESCRIBE(AdaptiveAvgPool3d)
-TAEDA_DESCRIBE(AdaptiveMaxPool1d)
-TAEDA_DESCRIBE(AdaptiveMaxPool2d)
-TAEDA_DESCRIBE(AdaptiveMaxPool3d)
-TAEDA_DESCRIBE(LPPool1d)
-TAEDA_DESCRIBE(LPPool2d)
-TAEDA_DESCRIBE(FractionalMaxPool2d)
-TAEDA_DESCRIBE(FractionalMaxPool3d)
 
 template <class Options>
 requires(requires(const Options& o) { o.num_features(); }) void describe_options(Line&& line,
@@ -419,17 +373,13 @@ std::string handle_name(const Module& module) {
 
 bool describe_any(Out& out, const Module& module) {
   return describe_one_of<
-      MaxPool1dImpl, MaxPool2dImpl, MaxPool3dImpl, AvgPool1dImpl, AvgPool2dImpl, AvgPool3dImpl,
-      MaxUnpool1dImpl, MaxUnpool2dImpl, MaxUnpool3dImpl, AdaptiveAvgPool1dImpl,
-      AdaptiveAvgPool2dImpl, AdaptiveAvgPool3dImpl, AdaptiveMaxPool1dImpl, AdaptiveMaxPool2dImpl,
-      AdaptiveMaxPool3dImpl, LPPool1dImpl, LPPool2dImpl, FractionalMaxPool2dImpl,
-      FractionalMaxPool3dImpl, BatchNorm1dImpl, BatchNorm2dImpl, BatchNorm3dImpl,
-      InstanceNorm1dImpl, InstanceNorm2dImpl, InstanceNorm3dImpl, LayerNormImpl, GroupNormImpl,
-      LocalResponseNormImpl, CrossMapLRN2dImpl, DropoutImpl, Dropout2dImpl, Dropout3dImpl,
-      AlphaDropoutImpl, FeatureAlphaDropoutImpl, EmbeddingImpl, EmbeddingBagImpl, ReLUImpl,
-      ReLU6Impl, SELUImpl, ELUImpl, CELUImpl, HardshrinkImpl, SoftshrinkImpl, HardtanhImpl,
-      LeakyReLUImpl, RReLUImpl, ThresholdImpl, SoftmaxImpl, SoftminImpl, LogSoftmaxImpl, GLUImpl,
-      PReLUImpl, SoftplusImpl, HingeEmbeddingLossImpl, MultiMarginLossImpl, TripletMarginLossImpl,
+      BatchNorm1dImpl, BatchNorm2dImpl, BatchNorm3dImpl, InstanceNorm1dImpl, InstanceNorm2dImpl,
+      InstanceNorm3dImpl, LayerNormImpl, GroupNormImpl, LocalResponseNormImpl, CrossMapLRN2dImpl,
+      DropoutImpl, Dropout2dImpl, Dropout3dImpl, AlphaDropoutImpl, FeatureAlphaDropoutImpl,
+      EmbeddingImpl, EmbeddingBagImpl, ReLUImpl, ReLU6Impl, SELUImpl, ELUImpl, CELUImpl,
+      HardshrinkImpl, SoftshrinkImpl, HardtanhImpl, LeakyReLUImpl, RReLUImpl, ThresholdImpl,
+      SoftmaxImpl, SoftminImpl, LogSoftmaxImpl, GLUImpl, PReLUImpl, SoftplusImpl,
+      HingeEmbeddingLossImpl, MultiMarginLossImpl, TripletMarginLossImpl,
       TripletMarginWithDistanceLossImpl, CosineSimilarityImpl, PairwiseDistanceImpl, FoldImpl,
       UnfoldImpl, PixelShuffleImpl, PixelUnshuffleImpl, UpsampleImpl, ReflectionPad1dImpl,
       ReflectionPad2dImpl, ReflectionPad3dImpl, ReplicationPad1dImpl, ReplicationPad2dImpl,

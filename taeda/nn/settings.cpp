@@ -1,9 +1,15 @@
 #include "taeda/nn/settings.h"
 
+#include <sstream>
+#include <string_view>
+
+#include "taeda/base/type_name.h"
+
 namespace taeda::inline v0_2::nn {
 
-Settings& Settings::of(const std::string& layer, size_t dims) {
-  layer_ = dims ? layer + std::to_string(dims) + "d" : layer;
+Settings& Settings::of(const std::type_info& layer) {
+  layer_ = taeda::detail::short_type_name(layer.name());
+  layer_.resize(layer_.size() - std::string_view("Impl").size());
   return *this;
 }
 
@@ -15,6 +21,13 @@ Settings& Settings::put(const std::string& one) {
 
 std::string Settings::text_of(bool value) const {
   return is_python() ? bool_text(value) : value ? "true" : "false";
+}
+
+std::string Settings::text_of(double value) const {
+  if (is_python()) return float_text(value);
+  std::ostringstream out;
+  out << value;
+  return std::move(out).str();
 }
 
 std::string Settings::text_of(IntArrayRef sizes) const {

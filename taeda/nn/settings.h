@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <typeinfo>
 
 #include "taeda/nn/module.h"
 #include "taeda/nn/option.h"
@@ -21,8 +22,8 @@ class Settings {
 
   explicit Settings(Dialect dialect) : dialect_(dialect) {}
 
-  /// The layer: "Conv2d" of ("Conv2d") and of ("Conv", 2).
-  Settings& of(const std::string& layer, size_t dims = 0);
+  /// The layer's class: typeid(Conv2dImpl).
+  Settings& of(const std::type_info& layer);
   /// One without its name.
   Settings& value(const auto& value) { return put(text_of(value)); }
   Settings& operator()(const char* name, const auto& value) {
@@ -38,7 +39,13 @@ class Settings {
     return sizes.all(usual) ? *this : (*this)(name, sizes);
   }
 
-  /// Empty if nobody has said what the layer is.
+  /// Sizes that Python shows as they were given: one number for all, or a tuple.
+  template <size_t D>
+  Settings& given(const char* name, const ExpandingArray<D>& sizes) {
+    return is_python() ? put(name + ("=" + sizes.text())) : (*this)(name, sizes);
+  }
+
+  /// "Conv2d"; empty if nobody has said what the layer is.
   const std::string& layer() const { return layer_; }
   const std::string& text() const { return text_; }
 
@@ -48,6 +55,7 @@ class Settings {
 
   std::string text_of(bool value) const;
   std::string text_of(int64_t value) const { return std::to_string(value); }
+  std::string text_of(double value) const;
   std::string text_of(IntArrayRef sizes) const;
   std::string text_of(Shape shape) const;
   std::string text_of(AutoPadding padding) const;
@@ -56,6 +64,14 @@ class Settings {
   template <size_t D>
   std::string text_of(const ExpandingArray<D>& sizes) const {
     return D == 1 && !is_python() ? std::to_string(sizes[0]) : text_of(IntArrayRef(sizes));
+  }
+  template <size_t D>
+  std::string text_of(const ExpandingArrayWithOptionalElem<D>& sizes) const {
+    if (is_python()) return sizes.text();
+    std::string out;
+    for (const auto& size : *sizes)
+      out += (out.empty() ? "" : ", ") + (size ? std::to_string(*size) : "None");
+    return D == 1 ? out : "[" + out + "]";
   }
   template <class T>
   std::string text_of(const Option<T>& option) const {

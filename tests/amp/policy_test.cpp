@@ -266,7 +266,7 @@ std::vector<Row> float32_on_the_host() {
       {"max_unpool",
        [](const Tensor& x) {
          return F::max_unpool2d(image(x), arange(16, kLong).reshape({1, 1, 4, 4}),
-                                F::MaxUnpool2dFuncOptions(1));
+                                {.kernel_size = 1});
        }},
       {"reflected",
        [](const Tensor& x) {

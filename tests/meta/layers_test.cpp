@@ -74,13 +74,13 @@ std::vector<Case> modules() {
       {"GroupNorm", {2, 4, 5}, layer(+[] { return nn::GroupNorm(2, 4); })},
       {"MaxPool2d", {2, 3, 6, 6}, layer(+[] { return nn::MaxPool2d(2); })},
       {"AvgPool2d", {2, 3, 6, 6}, layer(+[] { return nn::AvgPool2d(2); })},
-      {"LPPool2d", {2, 3, 6, 6}, layer(+[] { return nn::LPPool2d(nn::LPPool2dOptions(2, 3)); })},
+      {"LPPool2d", {2, 3, 6, 6}, layer(+[] { return nn::LPPool2d(2, 3); })},
       {"AdaptiveMaxPool2d", {2, 3, 7, 7}, layer(+[] { return nn::AdaptiveMaxPool2d(3); })},
       {"MaxUnpool2d",
        {2, 3, 6, 6},
        [](const Tensor& x, Device) {
-         const auto [y, at] = F::max_pool2d_with_indices(x, F::MaxPool2dFuncOptions(2));
-         return F::max_unpool2d(y, at, F::MaxUnpool2dFuncOptions(2));
+         const auto [y, at] = F::max_pool2d_with_indices(x, {.kernel_size = 2});
+         return F::max_unpool2d(y, at, {.kernel_size = 2});
        }},
       {"PReLU", {7, 9}, layer(+[] { return nn::PReLU(); })},
       {"RReLU", {7, 9}, layer(+[] { return nn::RReLU(); })},

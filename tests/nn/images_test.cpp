@@ -44,19 +44,19 @@ TEST(ImagePrinting, IsPythons) {
   expect("unfold", Unfold(UnfoldOptions({2, 3}).padding(1)));
   expect("fold", Fold(FoldOptions({4, 5}, 2)));
   expect("lp_pool1d", LPPool1d(2, 3));
-  expect("lp_pool2d", LPPool2d(LPPool2dOptions(1.5, {3, 2}).stride(2)));
+  expect("lp_pool2d", LPPool2d({.norm_type = 1.5, .kernel_size = {3, 2}, .stride = 2}));
   expect("local_response_norm", LocalResponseNorm(2));
   expect("cross_map_lrn2d", CrossMapLRN2d(2));
   expect("dropout3d", Dropout3d());
   expect("feature_alpha_dropout", FeatureAlphaDropout());
   expect("rrelu", RReLU(RReLUOptions().lower(0.1).upper(0.3).inplace(true)));
   expect("avg_pool3d", AvgPool3d(2));
-  expect("max_pool3d", MaxPool3d(MaxPool3dOptions(2).padding(1)));
-  expect("adaptive_avg_pool3d", AdaptiveAvgPool3d(AdaptiveAvgPool3dOptions({1, 2, 3})));
+  expect("max_pool3d", MaxPool3d({.kernel_size = 2, .padding = 1}));
+  expect("adaptive_avg_pool3d", AdaptiveAvgPool3d({.output_size = {1, 2, 3}}));
   expect("adaptive_max_pool3d", AdaptiveMaxPool3d(2));
   expect("instance_norm3d", InstanceNorm3d(3));
   expect("max_unpool1d", MaxUnpool1d(2));
-  expect("max_unpool2d", MaxUnpool2d(MaxUnpool2dOptions({2, 3})));
+  expect("max_unpool2d", MaxUnpool2d({.kernel_size = {2, 3}}));
   expect("multi_margin_loss", MultiMarginLoss());
 }
 
@@ -161,14 +161,13 @@ const Case kCases[] = {
     {"unpool1d",
      [] {
        const auto [x, i] = MaxPool1d(2)->forward_with_indices(randn({1, 2, 7}));
-       return F::max_unpool1d(x, i,
-                              F::MaxUnpool1dFuncOptions(2).output_size(std::vector<int64_t>{7}));
+       return F::max_unpool1d(x, i, {.kernel_size = 2, .output_size = std::vector<int64_t>{7}});
      }},
     {"unpool2d",
      [] {
-       MaxPool2d pool(MaxPool2dOptions(3).stride(2).padding(1));
+       MaxPool2d pool({.kernel_size = 3, .stride = 2, .padding = 1});
        const auto [x, i] = pool->forward_with_indices(randn({2, 5, 7}));
-       return MaxUnpool2d(MaxUnpool2dOptions(3).stride(2).padding(1))(x, i);
+       return MaxUnpool2d({.kernel_size = 3, .stride = 2, .padding = 1})(x, i);
      }},
     {"unpool3d",
      [] {
@@ -177,11 +176,12 @@ const Case kCases[] = {
      }},
     {"lp_pool1d",
      [] {
-       return LPPool1d(LPPool1dOptions(2, 3).stride(2).ceil_mode(true))(randn({1, 2, 7}));
+       return LPPool1d({.norm_type = 2, .kernel_size = 3, .stride = 2, .ceil_mode = true})(
+           randn({1, 2, 7}));
      }},
     {"lp_pool2d",
      [] {
-       return LPPool2d(LPPool2dOptions(1.5, {3, 2}))(randn({1, 2, 5, 4}).abs());
+       return LPPool2d({.norm_type = 1.5, .kernel_size = {3, 2}})(randn({1, 2, 5, 4}).abs());
      }},
     {"lrn3",
      [] {
@@ -491,7 +491,7 @@ TEST(ImageFunctions, RejectWhatDoesNotFit) {
 
 TEST(ImageFunctions, RejectWhatDoesNotFitPoolsAndLosses) {
   const Tensor x = image(), index = zeros({1, 2, 4, 5}, kLong);
-  const F::MaxUnpool2dFuncOptions two(2);
+  const F::MaxUnpool2dFuncOptions two{2};
   const auto unpool = [&](const Tensor& i, const F::MaxUnpool2dFuncOptions& o) {
     return error_of([&] { F::max_unpool2d(x, i, o); });
   };
@@ -499,15 +499,15 @@ TEST(ImageFunctions, RejectWhatDoesNotFitPoolsAndLosses) {
               HasSubstr("Expected shape of indices to be"));
   EXPECT_THAT(unpool(x, two), HasSubstr("elements in indices should be type int64 but got:"));
   EXPECT_THAT(unpool(index.add(99), two), HasSubstr("Found an invalid max index: 99"));
-  EXPECT_THAT(unpool(index, F::MaxUnpool2dFuncOptions(2).output_size(std::vector<int64_t>{20, 20})),
+  EXPECT_THAT(unpool(index, {.kernel_size = 2, .output_size = std::vector<int64_t>{20, 20}}),
               HasSubstr("invalid output_size \"(20, 20)\" (dim 0 must be between 6 and 10)"));
-  EXPECT_THAT(unpool(index, F::MaxUnpool2dFuncOptions(2).output_size(std::vector<int64_t>{20})),
+  EXPECT_THAT(unpool(index, {.kernel_size = 2, .output_size = std::vector<int64_t>{20}}),
               HasSubstr("2 or 4 elements, but it has a length of '1'"));
   EXPECT_THAT(error_of([&] {
                 F::detail::max_unpool(x, index, {2, 2}, {}, {0, 0}, {});
               }),
               HasSubstr("max_unpool2d expects 2 elements in stride and padding, but got 0 and 2"));
-  EXPECT_THAT(error_of([&] { F::max_unpool1d(x, index, F::MaxUnpool1dFuncOptions(2)); }),
+  EXPECT_THAT(error_of([&] { F::max_unpool1d(x, index, {.kernel_size = 2}); }),
               HasSubstr("should be a 2d or 3d Tensor, but got a tensor with 4 dimensions."));
   EXPECT_THAT(error_of([] {
                 CrossMapLRN2d(2)(ones({2, 2}));

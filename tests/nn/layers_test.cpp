@@ -58,12 +58,13 @@ TEST(LayerPrinting, Convolutions) {
 TEST(LayerPrinting, Pooling) {
   expect_print("max_pool1d", MaxPool1d(3));
   expect_print("max_pool2d", MaxPool2d(2));
-  expect_print("max_pool2d_pairs",
-               MaxPool2d(MaxPool2dOptions({3, 2}).stride({2, 1}).padding({0, 1}).ceil_mode(true)));
+  expect_print(
+      "max_pool2d_pairs",
+      MaxPool2d({.kernel_size = {3, 2}, .stride = {2, 1}, .padding = {0, 1}, .ceil_mode = true}));
   expect_print("avg_pool1d", AvgPool1d(2));
-  expect_print("avg_pool2d", AvgPool2d(AvgPool2dOptions(3).stride(2).padding(1)));
+  expect_print("avg_pool2d", AvgPool2d({.kernel_size = 3, .stride = 2, .padding = 1}));
   expect_print("adaptive_avg_pool1d", AdaptiveAvgPool1d(5));
-  expect_print("adaptive_avg_pool2d", AdaptiveAvgPool2d(AdaptiveAvgPool2dOptions({5, 7})));
+  expect_print("adaptive_avg_pool2d", AdaptiveAvgPool2d({.output_size = {5, 7}}));
   expect_print("adaptive_max_pool2d", AdaptiveMaxPool2d(1));
 }
 

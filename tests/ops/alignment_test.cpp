@@ -97,21 +97,19 @@ TEST(FractionalPooling, IsPyTorchs) {
 
 TEST(FractionalPooling, ModulesTakeSizesOrRatios) {
   const Tensor image = wave(84, 1.3, {2, 6, 7});
-  nn::FractionalMaxPool2d half(nn::FractionalMaxPool2dOptions(2).output_ratio(std::vector{0.5}));
+  nn::FractionalMaxPool2d half({.kernel_size = 2, .output_ratio = std::vector{0.5}});
   EXPECT_EQ(shape(half(image)), (std::vector<int64_t>{2, 3, 3}));
   const auto [values, indices] = half->forward_with_indices(image);
   expect_same(values.flatten(1), image.flatten(1).gather(1, indices.flatten(1)));
   EXPECT_EQ(error_of([] { nn::FractionalMaxPool2d(2); }),
             "FractionalMaxPool2d requires specifying either an output size, or a pooling ratio");
-  EXPECT_EQ(
-      error_of([] {
-        nn::FractionalMaxPool3d(nn::FractionalMaxPool3dOptions(2).output_ratio(std::vector{1.5}));
-      }),
-      "output_ratio must be between 0 and 1 (got 1.5)");
+  EXPECT_EQ(error_of([] {
+              nn::FractionalMaxPool3d({.kernel_size = 2, .output_ratio = std::vector{1.5}});
+            }),
+            "output_ratio must be between 0 and 1 (got 1.5)");
   EXPECT_EQ(error_of([&] {
               nn::functional::fractional_max_pool2d(
-                  image,
-                  nn::FractionalMaxPool2dOptions(2).output_size(nn::ExpandingArray<2>({6, 3})));
+                  image, {.kernel_size = 2, .output_size = nn::ExpandingArray<2>({6, 3})});
             }),
             "fractional_max_pool2d(): pool height 2 too large relative to input height 6");
 }

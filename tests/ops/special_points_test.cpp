@@ -215,7 +215,7 @@ TEST(SpecialGradients, NaNOfAQuantileAndTiesOfAMedian) {
 
 TEST(SpecialGradients, RootsOfPooledPowersOfNothing) {
   const Tensor x = zeros({1, 1, 4}).requires_grad_();
-  nn::functional::lp_pool1d(x, nn::functional::LPPool1dFuncOptions(2, 2)).sum().backward();
+  nn::functional::lp_pool1d(x, {.norm_type = 2, .kernel_size = 2}).sum().backward();
   EXPECT_TRUE(equal(x.grad(), zeros_like(x)));
 }
 

@@ -6,12 +6,14 @@ a constructor that takes the fields that have no default, and for each field an 
 must have a comment. Python's standard library alone; the headers are formatted, so what opens and ends a struct is plain.
 """
 
+import itertools
 import re
 import sys
 import textwrap
 from pathlib import Path
 
-STRUCT = re.compile(r"((?:^template <[^\n]*>\n)?)^struct (\w+) \{\n(.*?)^\};\n((?:using \w+ = \w+<\d>;\n)*)", re.M | re.S)
+ITEM = re.compile(r"(?P<template>(?:^template <[^\n]*>\n)?)^struct (?P<name>\w+) \{\n(?P<body>.*?)^\};\n|"
+                  r"^using (?P<alias>\w+) = (?P<target>\w+)(?:<\d>)?;\n", re.M | re.S)
 FIELD = re.compile(r"((?:^  ///[^\n]*\n)*)^  Option<(.+?)> (\w+)( = [^;]*)?;\n", re.M)
 # libtorch's accessor where PyTorch's parameter has another name.
 NAMES = {("UnflattenOptions", "unflattened_size"): "sizes"}
@@ -32,24 +34,30 @@ def builder(inner, template, name, fields):
 
 
 def read(root):
-    """{inner namespace: lines} of all structs of options."""
-    out = {}
+    """{inner namespace: lines} of all structs of options, and of the other names that they have."""
+    out, known = {}, set()
     for path in sorted((root / "taeda/nn").glob("*/*.h")):
         text = path.read_text(encoding="utf-8")
-        for match in STRUCT.finditer(text):
-            template, name, body, aliases = match.groups()
-            fields = FIELD.findall(body)
-            if not fields:
-                continue
-            bare = [field for comment, _, field, _ in fields if not comment]
-            if bare or len(fields) != body.count("Option<"):
-                sys.exit(f"{path}: {name}: a comment is missing, or what is a field cannot be told: {', '.join(bare)}")
-            inner = "nn::functional" if text.rfind("namespace functional {", 0, match.start()) >= 0 else "nn"
-            out.setdefault(inner, []).extend(builder(inner, template, name, fields) + [aliases.replace("\n", " ").strip()] * bool(aliases))
+        for item in ITEM.finditer(text):
+            inner = "nn::functional" if text.rfind("namespace functional {", 0, item.start()) >= 0 else "nn"
+            if item["alias"]:
+                lines, name = [item.group().strip()] * (item["target"] in known), item["alias"]
+            else:
+                name, fields = item["name"], FIELD.findall(item["body"])
+                bare = [field for comment, _, field, _ in fields if not comment]
+                if bare or len(fields) != item["body"].count("  Option<"):
+                    sys.exit(f"{path}: {name}: a comment is missing, or what is a field cannot be told: {', '.join(bare)}")
+                lines = builder(inner, item["template"], name, fields) if fields else []
+            known.update([name] if lines else [])
+            out.setdefault(inner, []).extend(lines)
     return out
 
 
 def header(found):
+    def joined(lines):  # names of one kind on a line
+        for is_alias, run in itertools.groupby(lines, lambda line: line.startswith("using ")):
+            yield from textwrap.wrap(" ".join(run), 130, break_on_hyphens=False) if is_alias else run
+
     out = ["// Made by tools/libtorch/builders.py from the structs of options. Not to be edited.", "#pragma once", "",
            "#include <taeda_compat/namespaces.h>", "", "#include <utility>", "#include <vector>", "",
            "#define TAEDA_BUILDER(name, plain, ...) \\",
@@ -60,7 +68,7 @@ def header(found):
            "  const auto& name() const { return Plain::field(); } \\",
            "  auto& name() { return Plain::field(); }"]
     for inner, lines in sorted(found.items()):
-        out += ["", f"namespace taeda_compat::{inner} {{", f"using namespace taeda::{inner};"] + lines
+        out += ["", f"namespace taeda_compat::{inner} {{", f"using namespace taeda::{inner};", *joined(lines)]
         out += [f"}}  // namespace taeda_compat::{inner}"]
     return "\n".join(out + ["#undef TAEDA_BUILDER", "#undef TAEDA_SET", "#undef TAEDA_FIELD"]) + "\n"
 

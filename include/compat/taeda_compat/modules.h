@@ -9,47 +9,14 @@
 #include <type_traits>
 #include <utility>
 
-namespace taeda::nn {
-
-namespace compat_detail {
-/// For how many dimensions an ExpandingArray has sizes.
-template <class Sizes>
-constexpr size_t dims_of =
-    std::tuple_size_v<std::remove_cvref_t<decltype(*std::declval<const Sizes&>())>>;
-}  // namespace compat_detail
-
-/// Options by the type of their sizes.
-template <class Sizes>
-using AdaptiveAvgPoolOptions = AdaptivePoolOptions<compat_detail::dims_of<Sizes>>;
-template <class Sizes>
-using AdaptiveMaxPoolOptions = AdaptivePoolOptions<compat_detail::dims_of<Sizes>>;
-template <size_t D>
-using ReflectionPadOptions = PadOptions<D>;
-template <size_t D>
-using ReplicationPadOptions = PadOptions<D>;
-
-/// What modules of one kind have in common.
-template <size_t D, class Sizes, class Derived>
-using AdaptiveAvgPoolImpl = AdaptivePoolImpl<D, Derived>;
-template <size_t D, class Sizes, class Derived>
-using AdaptiveMaxPoolImpl = AdaptivePoolImpl<D, Derived>;
-template <size_t D, class Derived>
-using ConstantPadImpl = detail::ConstantPadModule<D, Derived>;
-template <size_t D, class Derived>
-using ReflectionPadImpl = detail::PadModule<D, kReflect, Derived>;
-template <size_t D, class Derived>
-using ReplicationPadImpl = detail::PadModule<D, kReplicate, Derived>;
-template <size_t D, class Derived>
-using ConvTransposeNdImpl = ConvTransposeImpl<D, Derived>;
-template <size_t D, class Derived>
-using InstanceNormImpl = InstanceNormImplBase<Derived>;
-
-}  // namespace taeda::nn
-
 namespace taeda_compat::nn {
 using namespace taeda::nn;
 
 namespace nn_detail {
+/// For how many dimensions an ExpandingArray has sizes.
+template <class Sizes>
+constexpr size_t dims_of =
+    std::tuple_size_v<std::remove_cvref_t<decltype(*std::declval<const Sizes&>())>>;
 /// A member that is made after the rest of the object: gives its module libtorch's dialect.
 struct Libtorch {
   explicit Libtorch(taeda::nn::Module* module) {
@@ -80,5 +47,31 @@ class Cloneable : public taeda::nn::Cloneable<Derived> {
  private:
   [[no_unique_address]] nn_detail::Libtorch libtorch_{this};
 };
+
+/// Options by the type of their sizes.
+template <class Sizes>
+using AdaptiveAvgPoolOptions = AdaptivePoolOptions<nn_detail::dims_of<Sizes>>;
+template <class Sizes>
+using AdaptiveMaxPoolOptions = AdaptivePoolOptions<nn_detail::dims_of<Sizes>>;
+template <size_t D>
+using ReflectionPadOptions = PadOptions<D>;
+template <size_t D>
+using ReplicationPadOptions = PadOptions<D>;
+
+/// What modules of one kind have in common.
+template <size_t D, class Sizes, class Derived>
+using AdaptiveAvgPoolImpl = AdaptivePoolImpl<D, Derived>;
+template <size_t D, class Sizes, class Derived>
+using AdaptiveMaxPoolImpl = AdaptivePoolImpl<D, Derived>;
+template <size_t D, class Derived>
+using ConstantPadImpl = taeda::nn::detail::ConstantPadModule<D, Derived>;
+template <size_t D, class Derived>
+using ReflectionPadImpl = taeda::nn::detail::PadModule<D, kReflect, Derived>;
+template <size_t D, class Derived>
+using ReplicationPadImpl = taeda::nn::detail::PadModule<D, kReplicate, Derived>;
+template <size_t D, class Derived>
+using ConvTransposeNdImpl = ConvTransposeImpl<D, Derived>;
+template <size_t D, class Derived>
+using InstanceNormImpl = InstanceNormImplBase<Derived>;
 
 }  // namespace taeda_compat::nn

@@ -1,24 +1,23 @@
 // Max pooling over windows at random places, with options.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/nn/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/fractional_pool.h"
 
 namespace taeda::inline v0_2::nn {
 
+/// Of modules FractionalMaxPool2d and 3d: exactly one of `output_size` and `output_ratio` is given.
 template <size_t D>
-class FractionalMaxPoolOptions {
- public:
-  FractionalMaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size) {}
-  TAEDA_ARG(ExpandingArray<D>, kernel_size);
+struct FractionalMaxPoolOptions {
+  /// The sizes of a window, in elements.
+  Option<ExpandingArray<D>> kernel_size;
   /// Sizes of the result ...
-  TAEDA_ARG(std::optional<ExpandingArray<D>>, output_size);
+  Option<std::optional<ExpandingArray<D>>> output_size = std::nullopt;
   /// ... or their share of the input's, each in (0, 1).
-  using ExpandingArrayDouble = ExpandingArray<D, double>;
-  TAEDA_ARG(std::optional<ExpandingArrayDouble>, output_ratio);
+  Option<std::optional<ExpandingArray<D, double>>> output_ratio = std::nullopt;
   /// The numbers in [0, 1) that decide where windows begin, [N, C, D], instead of drawn ones.
-  TAEDA_ARG(Tensor, _random_samples);
+  Option<Tensor> _random_samples = Tensor();
 };
 using FractionalMaxPool2dOptions = FractionalMaxPoolOptions<2>;
 using FractionalMaxPool3dOptions = FractionalMaxPoolOptions<3>;

@@ -90,52 +90,49 @@ namespace taeda::inline v0_2::nn::functional {
 
 std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x,
                                                             const AdaptiveMaxPool1dFuncOptions& o) {
-  return taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize));
+  return taeda::adaptive_max_pool1d(x, o.output_size.numbers(kSameSize));
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool2d_with_indices(const Tensor& x,
                                                             const AdaptiveMaxPool2dFuncOptions& o) {
-  return taeda::adaptive_max_pool2d(x, o.output_size().numbers(kSameSize));
+  return taeda::adaptive_max_pool2d(x, o.output_size.numbers(kSameSize));
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool3d_with_indices(const Tensor& x,
                                                             const AdaptiveMaxPool3dFuncOptions& o) {
-  return taeda::adaptive_max_pool3d(x, o.output_size().numbers(kSameSize));
+  return taeda::adaptive_max_pool3d(x, o.output_size.numbers(kSameSize));
 }
 
 Tensor adaptive_max_pool1d(const Tensor& x, const AdaptiveMaxPool1dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool1d(x, o.output_size().numbers(kSameSize)));
+  return std::get<0>(taeda::adaptive_max_pool1d(x, o.output_size.numbers(kSameSize)));
 }
 
 Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveMaxPool2dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool2d(x, o.output_size().numbers(kSameSize)));
+  return std::get<0>(taeda::adaptive_max_pool2d(x, o.output_size.numbers(kSameSize)));
 }
 
 Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveMaxPool3dFuncOptions& o) {
-  return std::get<0>(taeda::adaptive_max_pool3d(x, o.output_size().numbers(kSameSize)));
+  return std::get<0>(taeda::adaptive_max_pool3d(x, o.output_size.numbers(kSameSize)));
 }
 
 Tensor max_unpool1d(const Tensor& input, const Tensor& indices, const MaxUnpool1dFuncOptions& o) {
-  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
-                            o.output_size());
+  return detail::max_unpool(input, indices, o.kernel_size, o.stride, o.padding, o.output_size);
 }
 
 Tensor max_unpool2d(const Tensor& input, const Tensor& indices, const MaxUnpool2dFuncOptions& o) {
-  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
-                            o.output_size());
+  return detail::max_unpool(input, indices, o.kernel_size, o.stride, o.padding, o.output_size);
 }
 
 Tensor max_unpool3d(const Tensor& input, const Tensor& indices, const MaxUnpool3dFuncOptions& o) {
-  return detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
-                            o.output_size());
+  return detail::max_unpool(input, indices, o.kernel_size, o.stride, o.padding, o.output_size);
 }
 
 Tensor lp_pool1d(const Tensor& x, const LPPool1dFuncOptions& o) {
-  return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
+  return detail::lp_pool(x, o.norm_type, o.kernel_size, o.stride, o.ceil_mode);
 }
 
 Tensor lp_pool2d(const Tensor& x, const LPPool2dFuncOptions& o) {
-  return detail::lp_pool(x, o.norm_type(), o.kernel_size(), o.stride(), o.ceil_mode());
+  return detail::lp_pool(x, o.norm_type, o.kernel_size, o.stride, o.ceil_mode);
 }
 
 }  // namespace taeda::inline v0_2::nn::functional

@@ -1,47 +1,57 @@
 // Pooling as functions. The forms with plain arguments are those of ops/nn/pool.h.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/nn/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/pool.h"
 
 namespace taeda::inline v0_2::nn {
 
+/// Of modules MaxPool1d, MaxPool2d, MaxPool3d. A list of D sizes may be given as one number for
+/// all.
 template <size_t D>
-class MaxPoolOptions {
- public:
-  MaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}
-  TAEDA_ARG(ExpandingArray<D>, kernel_size);
-  TAEDA_ARG(ExpandingArray<D>, stride);
-  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
-  TAEDA_ARG(ExpandingArray<D>, dilation) = 1;
-  TAEDA_ARG(bool, ceil_mode) = false;
+struct MaxPoolOptions {
+  /// The sizes of a window, in elements.
+  Option<ExpandingArray<D>> kernel_size;
+  /// Elements from one window to the next, at least 1; the sizes of a window unless given.
+  Option<ExpandingArray<D>> stride = kernel_size;
+  /// Elements that stand beyond each border and never win; at most half a window.
+  Option<ExpandingArray<D>> padding = 0;
+  /// Elements from one of a window to the next, at least 1.
+  Option<ExpandingArray<D>> dilation = 1;
+  /// Whether the last window may reach over the end.
+  Option<bool> ceil_mode = false;
 };
 using MaxPool1dOptions = MaxPoolOptions<1>;
 using MaxPool2dOptions = MaxPoolOptions<2>;
 using MaxPool3dOptions = MaxPoolOptions<3>;
 
+/// Of modules AvgPool1d, AvgPool2d, AvgPool3d. A list of D sizes may be given as one number for
+/// all.
 template <size_t D>
-class AvgPoolOptions {
- public:
-  AvgPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}
-  TAEDA_ARG(ExpandingArray<D>, kernel_size);
-  TAEDA_ARG(ExpandingArray<D>, stride);
-  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
-  TAEDA_ARG(bool, ceil_mode) = false;
-  TAEDA_ARG(bool, count_include_pad) = true;
-  TAEDA_ARG(std::optional<int64_t>, divisor_override);
+struct AvgPoolOptions {
+  /// The sizes of a window, in elements.
+  Option<ExpandingArray<D>> kernel_size;
+  /// Elements from one window to the next, at least 1; the sizes of a window unless given.
+  Option<ExpandingArray<D>> stride = kernel_size;
+  /// Zeros that stand beyond each border; at most half a window.
+  Option<ExpandingArray<D>> padding = 0;
+  /// Whether the last window may reach over the end.
+  Option<bool> ceil_mode = false;
+  /// Whether the zeros of the padding count as elements of a window.
+  Option<bool> count_include_pad = true;
+  /// What sums are divided by, not 0; the number of a window's elements unless given.
+  Option<std::optional<int64_t>> divisor_override = std::nullopt;
 };
 using AvgPool1dOptions = AvgPoolOptions<1>;
 using AvgPool2dOptions = AvgPoolOptions<2>;
 using AvgPool3dOptions = AvgPoolOptions<3>;
 
-/// The sizes that come out, whatever goes in; one that is absent stays as it is.
+/// Of modules AdaptiveAvgPool1d to 3d and AdaptiveMaxPool1d to 3d.
 template <size_t D>
-class AdaptivePoolOptions {
- public:
-  AdaptivePoolOptions(ExpandingArrayWithOptionalElem<D> output_size) : output_size_(output_size) {}
-  TAEDA_ARG(ExpandingArrayWithOptionalElem<D>, output_size);
+struct AdaptivePoolOptions {
+  /// The sizes that come out, whatever goes in; one that is absent stays as it is.
+  Option<ExpandingArrayWithOptionalElem<D>> output_size;
 };
 using AdaptiveAvgPool1dOptions = AdaptivePoolOptions<1>;
 using AdaptiveAvgPool2dOptions = AdaptivePoolOptions<2>;
@@ -50,29 +60,31 @@ using AdaptiveMaxPool1dOptions = AdaptivePoolOptions<1>;
 using AdaptiveMaxPool2dOptions = AdaptivePoolOptions<2>;
 using AdaptiveMaxPool3dOptions = AdaptivePoolOptions<3>;
 
-/// Of max_unpool: the options of the pool that is undone.
+/// Of modules MaxUnpool1d, MaxUnpool2d, MaxUnpool3d: what the pool that is undone has.
 template <size_t D>
-class MaxUnpoolOptions {
- public:
-  MaxUnpoolOptions(ExpandingArray<D> kernel_size)
-      : kernel_size_(kernel_size), stride_(kernel_size) {}
-  TAEDA_ARG(ExpandingArray<D>, kernel_size);
-  TAEDA_ARG(ExpandingArray<D>, stride);
-  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
+struct MaxUnpoolOptions {
+  /// The sizes of a window, in elements.
+  Option<ExpandingArray<D>> kernel_size;
+  /// Elements from one window to the next, at least 1; the sizes of a window unless given.
+  Option<ExpandingArray<D>> stride = kernel_size;
+  /// Elements that stood beyond each border.
+  Option<ExpandingArray<D>> padding = 0;
 };
 using MaxUnpool1dOptions = MaxUnpoolOptions<1>;
 using MaxUnpool2dOptions = MaxUnpoolOptions<2>;
 using MaxUnpool3dOptions = MaxUnpoolOptions<3>;
 
+/// Of modules LPPool1d and LPPool2d.
 template <size_t D>
-class LPPoolOptions {
- public:
-  LPPoolOptions(double norm_type, ExpandingArray<D> kernel_size)
-      : norm_type_(norm_type), kernel_size_(kernel_size), stride_(kernel_size) {}
-  TAEDA_ARG(double, norm_type);
-  TAEDA_ARG(ExpandingArray<D>, kernel_size);
-  TAEDA_ARG(ExpandingArray<D>, stride);
-  TAEDA_ARG(bool, ceil_mode) = false;
+struct LPPoolOptions {
+  /// The exponent p of the norm.
+  Option<double> norm_type;
+  /// The sizes of a window, in elements.
+  Option<ExpandingArray<D>> kernel_size;
+  /// Elements from one window to the next, at least 1; the sizes of a window unless given.
+  Option<ExpandingArray<D>> stride = kernel_size;
+  /// Whether the last window may reach over the end.
+  Option<bool> ceil_mode = false;
 };
 using LPPool1dOptions = LPPoolOptions<1>;
 using LPPool2dOptions = LPPoolOptions<2>;
@@ -81,16 +93,17 @@ namespace functional {
 using LPPool1dFuncOptions = LPPool1dOptions;
 using LPPool2dFuncOptions = LPPool2dOptions;
 
+/// Of max_unpool1d, max_unpool2d, max_unpool3d: what the pool that is undone has.
 template <size_t D>
-class MaxUnpoolFuncOptions {
- public:
-  MaxUnpoolFuncOptions(ExpandingArray<D> kernel_size)
-      : kernel_size_(kernel_size), stride_(kernel_size) {}
-  TAEDA_ARG(ExpandingArray<D>, kernel_size);
-  TAEDA_ARG(ExpandingArray<D>, stride);
-  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
+struct MaxUnpoolFuncOptions {
+  /// The sizes of a window, in elements.
+  Option<ExpandingArray<D>> kernel_size;
+  /// Elements from one window to the next, at least 1; the sizes of a window unless given.
+  Option<ExpandingArray<D>> stride = kernel_size;
+  /// Elements that stood beyond each border.
+  Option<ExpandingArray<D>> padding = 0;
   /// Of the result, with or without batch and channel; else the smallest that fits.
-  TAEDA_ARG(std::optional<std::vector<int64_t>>, output_size);
+  Option<std::optional<std::vector<int64_t>>> output_size = std::nullopt;
 };
 using MaxUnpool1dFuncOptions = MaxUnpoolFuncOptions<1>;
 using MaxUnpool2dFuncOptions = MaxUnpoolFuncOptions<2>;
@@ -116,61 +129,57 @@ using taeda::max_pool1d_with_indices, taeda::max_pool2d_with_indices,
 
 template <class = void>
 Tensor max_pool1d(const Tensor& x, const MaxPool1dFuncOptions& o) {
-  return taeda::max_pool1d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
-                           o.ceil_mode());
+  return taeda::max_pool1d(x, o.kernel_size, o.stride, o.padding, o.dilation, o.ceil_mode);
 }
 template <class = void>
 Tensor max_pool2d(const Tensor& x, const MaxPool2dFuncOptions& o) {
-  return taeda::max_pool2d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
-                           o.ceil_mode());
+  return taeda::max_pool2d(x, o.kernel_size, o.stride, o.padding, o.dilation, o.ceil_mode);
 }
 template <class = void>
 Tensor max_pool3d(const Tensor& x, const MaxPool3dFuncOptions& o) {
-  return taeda::max_pool3d(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
-                           o.ceil_mode());
+  return taeda::max_pool3d(x, o.kernel_size, o.stride, o.padding, o.dilation, o.ceil_mode);
 }
 /// Values and the positions in their flattened channel that they come from.
 template <class = void>
 std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, const MaxPool1dFuncOptions& o) {
-  return taeda::max_pool1d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
-                                        o.ceil_mode());
+  return taeda::max_pool1d_with_indices(x, o.kernel_size, o.stride, o.padding, o.dilation,
+                                        o.ceil_mode);
 }
 template <class = void>
 std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, const MaxPool2dFuncOptions& o) {
-  return taeda::max_pool2d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
-                                        o.ceil_mode());
+  return taeda::max_pool2d_with_indices(x, o.kernel_size, o.stride, o.padding, o.dilation,
+                                        o.ceil_mode);
 }
 template <class = void>
 std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, const MaxPool3dFuncOptions& o) {
-  return taeda::max_pool3d_with_indices(x, o.kernel_size(), o.stride(), o.padding(), o.dilation(),
-                                        o.ceil_mode());
+  return taeda::max_pool3d_with_indices(x, o.kernel_size, o.stride, o.padding, o.dilation,
+                                        o.ceil_mode);
 }
 template <class = void>
 Tensor avg_pool1d(const Tensor& x, const AvgPool1dFuncOptions& o) {
-  return taeda::avg_pool1d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(),
-                           o.count_include_pad());
+  return taeda::avg_pool1d(x, o.kernel_size, o.stride, o.padding, o.ceil_mode, o.count_include_pad);
 }
 template <class = void>
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dFuncOptions& o) {
-  return taeda::avg_pool2d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(),
-                           o.count_include_pad(), o.divisor_override());
+  return taeda::avg_pool2d(x, o.kernel_size, o.stride, o.padding, o.ceil_mode, o.count_include_pad,
+                           o.divisor_override);
 }
 template <class = void>
 Tensor avg_pool3d(const Tensor& x, const AvgPool3dFuncOptions& o) {
-  return taeda::avg_pool3d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(),
-                           o.count_include_pad(), o.divisor_override());
+  return taeda::avg_pool3d(x, o.kernel_size, o.stride, o.padding, o.ceil_mode, o.count_include_pad,
+                           o.divisor_override);
 }
 template <class = void>
 Tensor adaptive_avg_pool1d(const Tensor& x, const AdaptiveAvgPool1dFuncOptions& o) {
-  return taeda::adaptive_avg_pool1d(x, o.output_size().numbers(kSameSize));
+  return taeda::adaptive_avg_pool1d(x, o.output_size.numbers(kSameSize));
 }
 template <class = void>
 Tensor adaptive_avg_pool2d(const Tensor& x, const AdaptiveAvgPool2dFuncOptions& o) {
-  return taeda::adaptive_avg_pool2d(x, o.output_size().numbers(kSameSize));
+  return taeda::adaptive_avg_pool2d(x, o.output_size.numbers(kSameSize));
 }
 template <class = void>
 Tensor adaptive_avg_pool3d(const Tensor& x, const AdaptiveAvgPool3dFuncOptions& o) {
-  return taeda::adaptive_avg_pool3d(x, o.output_size().numbers(kSameSize));
+  return taeda::adaptive_avg_pool3d(x, o.output_size.numbers(kSameSize));
 }
 std::tuple<Tensor, Tensor> adaptive_max_pool1d_with_indices(const Tensor& x,
                                                             const AdaptiveMaxPool1dFuncOptions& o);

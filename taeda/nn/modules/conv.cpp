@@ -34,9 +34,9 @@ void reset_kernel(const Tensor& weight, const Tensor& bias) {
 }
 
 /// What convolutions of both directions begin with.
-template <size_t D, class Options>
-void show_kernel(Settings& out, const char* layer, const Options& o) {
-  out.of(layer, D).value(o.in_channels).value(o.out_channels);
+template <class Options>
+void show_kernel(Settings& out, const Options& o) {
+  out.value(o.in_channels).value(o.out_channels);
   out("kernel_size", o.kernel_size)("stride", o.stride);
 }
 
@@ -63,7 +63,7 @@ void ConvImpl<D, Derived>::reset_parameters() {
 template <size_t D, class Derived>
 void ConvImpl<D, Derived>::settings(Settings& out) const {
   const auto& o = options;
-  show_kernel<D>(out, "Conv", o);
+  show_kernel(out.of(typeid(Derived)), o);
   if (o.padding.automatic())
     out("padding", *o.padding.automatic());
   else
@@ -133,7 +133,7 @@ void ConvTransposeImpl<D, Derived>::reset_parameters() {
 template <size_t D, class Derived>
 void ConvTransposeImpl<D, Derived>::settings(Settings& out) const {
   const auto& o = options;
-  show_kernel<D>(out, "ConvTranspose", o);
+  show_kernel(out.of(typeid(Derived)), o);
   out.unless_all(0, "padding", o.padding).unless_all(1, "dilation", o.dilation);
   out.unless_all(0, "output_padding", o.output_padding).unless(1, "groups", o.groups());
   out.unless(true, "bias", o.bias());

@@ -11,26 +11,28 @@ namespace taeda::inline v0_2::nn {
 template <size_t D, class Derived>
 class FractionalMaxPoolImpl : public Cloneable<Derived> {
  public:
+  using Options = FractionalMaxPoolOptions<D>;
   FractionalMaxPoolImpl(ExpandingArray<D> kernel_size)
-      : FractionalMaxPoolImpl(FractionalMaxPoolOptions<D>(kernel_size)) {}
+      : FractionalMaxPoolImpl(Options{kernel_size}) {}
   /// Throws ValueError unless one of `output_size` and `output_ratio` is given, and ratios are
   /// between 0 and 1.
-  explicit FractionalMaxPoolImpl(FractionalMaxPoolOptions<D> o) : options(std::move(o)) {
+  explicit FractionalMaxPoolImpl(Options o) : options(std::move(o)) {
     FractionalMaxPoolImpl::reset();
   }
   void reset() override {
-    Tensor& samples = options._random_samples();
+    Tensor& samples = options._random_samples;
     if (samples.defined()) samples = this->register_buffer("_random_samples", samples.detach());
-    TAEDA_CHECK_VALUE(options.output_size() || options.output_ratio(), "FractionalMaxPool", D,
+    TAEDA_CHECK_VALUE(options.output_size || options.output_ratio, "FractionalMaxPool", D,
                       "d requires specifying either an output size, or a pooling ratio");
-    TAEDA_CHECK_VALUE(!options.output_size() || !options.output_ratio(),
+    TAEDA_CHECK_VALUE(!options.output_size || !options.output_ratio,
                       "only one of output_size and output_ratio may be specified");
-    if (!options.output_ratio()) return;
-    for (const double ratio : *options.output_ratio())
+    if (!options.output_ratio) return;
+    for (const double ratio : *options.output_ratio)
       TAEDA_CHECK_VALUE(ratio > 0 && ratio < 1, "output_ratio must be between 0 and 1 (got ", ratio,
                         ")");
   }
-  FractionalMaxPoolOptions<D> options;
+  void settings(Settings& out) const override;
+  Options options;
 };
 
 class FractionalMaxPool2dImpl : public FractionalMaxPoolImpl<2, FractionalMaxPool2dImpl> {

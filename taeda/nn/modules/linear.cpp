@@ -22,7 +22,8 @@ void LinearImpl::reset_parameters() {
 }
 
 void LinearImpl::settings(Settings& out) const {
-  out.of("Linear")("in_features", options.in_features)("out_features", options.out_features);
+  out.of(typeid(LinearImpl))("in_features", options.in_features)("out_features",
+                                                                 options.out_features);
   out("bias", options.bias);
 }
 
@@ -43,16 +44,16 @@ void BilinearImpl::reset_parameters() {
 
 void BilinearImpl::settings(Settings& out) const {
   const auto& o = options;
-  out.of("Bilinear")("in1_features", o.in1_features)("in2_features", o.in2_features);
+  out.of(typeid(BilinearImpl))("in1_features", o.in1_features)("in2_features", o.in2_features);
   out("out_features", o.out_features)("bias", o.bias);
 }
 
 void FlattenImpl::settings(Settings& out) const {
-  out.of("Flatten")("start_dim", options.start_dim)("end_dim", options.end_dim);
+  out.of(typeid(FlattenImpl))("start_dim", options.start_dim)("end_dim", options.end_dim);
 }
 
 void UnflattenImpl::settings(Settings& out) const {
-  out.of("Unflatten")("dim", options.dim);
+  out.of(typeid(UnflattenImpl))("dim", options.dim);
   out("unflattened_size", Settings::Shape{options.unflattened_size});
 }
 

@@ -6,12 +6,13 @@
 namespace taeda::inline v0_2::nn::detail {
 
 /// A module without parameters that only keeps its options.
-template <class Options, class Derived>
+template <class OptionsType, class Derived>
 class OptionsModule : public Cloneable<Derived> {
  public:
+  using Options = OptionsType;
   explicit OptionsModule(Options o) : options(std::move(o)) {}
   void reset() override {}
   Options options;
 };
 
-}  // namespace taeda::nn::detail
+}  // namespace taeda::inline v0_2::nn::detail

@@ -1,52 +1,67 @@
 #include "taeda/nn/modules/pooling.h"
 
+#include "taeda/nn/modules/fractional_pooling.h"
+#include "taeda/nn/settings.h"
+
 namespace taeda::inline v0_2::nn {
 
-std::string detail::pool_text(const std::string& kernel, const std::string& stride,
-                              const std::string& padding) {
-  return "kernel_size=" + kernel + ", stride=" + stride + ", padding=" + padding;
-}
-
 template <size_t D, class Derived>
-std::string MaxPoolImpl<D, Derived>::extra_repr() const {
+void MaxPoolImpl<D, Derived>::settings(Settings& out) const {
   const auto& o = this->options;
-  return detail::pool_text(o.kernel_size().text(), o.stride().text(), o.padding().text()) +
-         ", dilation=" + o.dilation().text() + ", ceil_mode=" + bool_text(o.ceil_mode());
+  out.of(typeid(Derived)).given("kernel_size", o.kernel_size).given("stride", o.stride);
+  out.given("padding", o.padding).given("dilation", o.dilation)("ceil_mode", o.ceil_mode);
 }
 template class MaxPoolImpl<1, MaxPool1dImpl>;
 template class MaxPoolImpl<2, MaxPool2dImpl>;
 template class MaxPoolImpl<3, MaxPool3dImpl>;
 
 template <size_t D, class Derived>
-std::string AvgPoolImpl<D, Derived>::extra_repr() const {
+void AvgPoolImpl<D, Derived>::settings(Settings& out) const {
   const auto& o = this->options;
-  // Python's one-dimensional average pool keeps its numbers as tuples.
-  if (D == 1)
-    return detail::pool_text(tuple_text(o.kernel_size()), tuple_text(o.stride()),
-                             tuple_text(o.padding()));
-  return detail::pool_text(o.kernel_size().text(), o.stride().text(), o.padding().text());
+  out.of(typeid(Derived));
+  if (D == 1)  // Python's one-dimensional average pool keeps its numbers as tuples
+    out("kernel_size", o.kernel_size)("stride", o.stride)("padding", o.padding);
+  else
+    out.given("kernel_size", o.kernel_size).given("stride", o.stride).given("padding", o.padding);
 }
 template class AvgPoolImpl<1, AvgPool1dImpl>;
 template class AvgPoolImpl<2, AvgPool2dImpl>;
 template class AvgPoolImpl<3, AvgPool3dImpl>;
 
 template <size_t D, class Derived>
-std::string MaxUnpoolImpl<D, Derived>::extra_repr() const {
+void AdaptivePoolImpl<D, Derived>::settings(Settings& out) const {
+  out.of(typeid(Derived))("output_size", this->options.output_size);
+}
+template class AdaptivePoolImpl<1, AdaptiveAvgPool1dImpl>;
+template class AdaptivePoolImpl<2, AdaptiveAvgPool2dImpl>;
+template class AdaptivePoolImpl<3, AdaptiveAvgPool3dImpl>;
+template class AdaptivePoolImpl<1, AdaptiveMaxPool1dImpl>;
+template class AdaptivePoolImpl<2, AdaptiveMaxPool2dImpl>;
+template class AdaptivePoolImpl<3, AdaptiveMaxPool3dImpl>;
+
+template <size_t D, class Derived>
+void MaxUnpoolImpl<D, Derived>::settings(Settings& out) const {
   const auto& o = this->options;
-  return detail::pool_text(tuple_text(o.kernel_size()), tuple_text(o.stride()),
-                           tuple_text(o.padding()));
+  out.of(typeid(Derived))("kernel_size", o.kernel_size)("stride", o.stride)("padding", o.padding);
 }
 template class MaxUnpoolImpl<1, MaxUnpool1dImpl>;
 template class MaxUnpoolImpl<2, MaxUnpool2dImpl>;
 template class MaxUnpoolImpl<3, MaxUnpool3dImpl>;
 
 template <size_t D, class Derived>
-std::string LPPoolImpl<D, Derived>::extra_repr() const {
+void LPPoolImpl<D, Derived>::settings(Settings& out) const {
   const auto& o = this->options;
-  return "norm_type=" + float_text(o.norm_type()) + ", kernel_size=" + o.kernel_size().text() +
-         ", stride=" + o.stride().text() + ", ceil_mode=" + bool_text(o.ceil_mode());
+  out.of(typeid(Derived))("norm_type", o.norm_type).given("kernel_size", o.kernel_size);
+  out.given("stride", o.stride)("ceil_mode", o.ceil_mode);
 }
 template class LPPoolImpl<1, LPPool1dImpl>;
 template class LPPoolImpl<2, LPPool2dImpl>;
 
-}  // namespace taeda::nn
+template <size_t D, class Derived>
+void FractionalMaxPoolImpl<D, Derived>::settings(Settings& out) const {
+  out.of(typeid(Derived));
+}
+template class FractionalMaxPoolImpl<2, FractionalMaxPool2dImpl>;
+template class FractionalMaxPoolImpl<3, FractionalMaxPool3dImpl>;
+
+}  // namespace taeda::inline v0_2::nn

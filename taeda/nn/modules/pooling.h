@@ -7,18 +7,12 @@
 
 namespace taeda::inline v0_2::nn {
 
-namespace detail {
-std::string pool_text(const std::string& kernel, const std::string& stride,
-                      const std::string& padding);
-}  // namespace detail
-
 template <size_t D, class Derived>
 class MaxPoolImpl : public detail::OptionsModule<MaxPoolOptions<D>, Derived> {
  public:
-  MaxPoolImpl(ExpandingArray<D> kernel_size) : MaxPoolImpl(MaxPoolOptions<D>(kernel_size)) {}
-  explicit MaxPoolImpl(MaxPoolOptions<D> o)
-      : detail::OptionsModule<MaxPoolOptions<D>, Derived>(std::move(o)) {}
-  std::string extra_repr() const override;
+  using detail::OptionsModule<MaxPoolOptions<D>, Derived>::OptionsModule;
+  MaxPoolImpl(ExpandingArray<D> kernel_size) : MaxPoolImpl(MaxPoolOptions<D>{kernel_size}) {}
+  void settings(Settings& out) const override;
 };
 
 class MaxPool1dImpl : public MaxPoolImpl<1, MaxPool1dImpl> {
@@ -54,10 +48,9 @@ TAEDA_MODULE(MaxPool3d);
 template <size_t D, class Derived>
 class AvgPoolImpl : public detail::OptionsModule<AvgPoolOptions<D>, Derived> {
  public:
-  AvgPoolImpl(ExpandingArray<D> kernel_size) : AvgPoolImpl(AvgPoolOptions<D>(kernel_size)) {}
-  explicit AvgPoolImpl(AvgPoolOptions<D> o)
-      : detail::OptionsModule<AvgPoolOptions<D>, Derived>(std::move(o)) {}
-  std::string extra_repr() const override;
+  using detail::OptionsModule<AvgPoolOptions<D>, Derived>::OptionsModule;
+  AvgPoolImpl(ExpandingArray<D> kernel_size) : AvgPoolImpl(AvgPoolOptions<D>{kernel_size}) {}
+  void settings(Settings& out) const override;
 };
 
 class AvgPool1dImpl : public AvgPoolImpl<1, AvgPool1dImpl> {
@@ -85,13 +78,10 @@ TAEDA_MODULE(AvgPool3d);
 template <size_t D, class Derived>
 class AdaptivePoolImpl : public detail::OptionsModule<AdaptivePoolOptions<D>, Derived> {
  public:
+  using detail::OptionsModule<AdaptivePoolOptions<D>, Derived>::OptionsModule;
   AdaptivePoolImpl(ExpandingArrayWithOptionalElem<D> output_size)
-      : AdaptivePoolImpl(AdaptivePoolOptions<D>(output_size)) {}
-  explicit AdaptivePoolImpl(AdaptivePoolOptions<D> o)
-      : detail::OptionsModule<AdaptivePoolOptions<D>, Derived>(std::move(o)) {}
-  std::string extra_repr() const override {
-    return "output_size=" + this->options.output_size().text();
-  }
+      : AdaptivePoolImpl(AdaptivePoolOptions<D>{output_size}) {}
+  void settings(Settings& out) const override;
 };
 
 class AdaptiveAvgPool1dImpl : public AdaptivePoolImpl<1, AdaptiveAvgPool1dImpl> {
@@ -149,14 +139,13 @@ TAEDA_MODULE(AdaptiveMaxPool3d);
 template <size_t D, class Derived>
 class MaxUnpoolImpl : public detail::OptionsModule<MaxUnpoolOptions<D>, Derived> {
  public:
-  MaxUnpoolImpl(ExpandingArray<D> kernel_size) : MaxUnpoolImpl(MaxUnpoolOptions<D>(kernel_size)) {}
-  explicit MaxUnpoolImpl(MaxUnpoolOptions<D> o)
-      : detail::OptionsModule<MaxUnpoolOptions<D>, Derived>(std::move(o)) {}
-  std::string extra_repr() const override;
+  using detail::OptionsModule<MaxUnpoolOptions<D>, Derived>::OptionsModule;
+  MaxUnpoolImpl(ExpandingArray<D> kernel_size) : MaxUnpoolImpl(MaxUnpoolOptions<D>{kernel_size}) {}
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input, const Tensor& indices,
                  const std::optional<std::vector<int64_t>>& output_size = {}) {
     const auto& o = this->options;
-    return functional::detail::max_unpool(input, indices, o.kernel_size(), o.stride(), o.padding(),
+    return functional::detail::max_unpool(input, indices, o.kernel_size, o.stride, o.padding,
                                           output_size);
   }
 };
@@ -180,11 +169,10 @@ TAEDA_MODULE(MaxUnpool3d);
 template <size_t D, class Derived>
 class LPPoolImpl : public detail::OptionsModule<LPPoolOptions<D>, Derived> {
  public:
+  using detail::OptionsModule<LPPoolOptions<D>, Derived>::OptionsModule;
   LPPoolImpl(double norm_type, ExpandingArray<D> kernel_size)
-      : LPPoolImpl(LPPoolOptions<D>(norm_type, kernel_size)) {}
-  explicit LPPoolImpl(LPPoolOptions<D> o)
-      : detail::OptionsModule<LPPoolOptions<D>, Derived>(std::move(o)) {}
-  std::string extra_repr() const override;
+      : LPPoolImpl(LPPoolOptions<D>{norm_type, kernel_size}) {}
+  void settings(Settings& out) const override;
 };
 class LPPool1dImpl : public LPPoolImpl<1, LPPool1dImpl> {
  public:
@@ -199,4 +187,4 @@ class LPPool2dImpl : public LPPoolImpl<2, LPPool2dImpl> {
 };
 TAEDA_MODULE(LPPool2d);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
