@@ -20,7 +20,7 @@ namespace taeda::inline v0_2::nn {
 class SyncBatchNormImpl : public BatchNormImplBase<SyncBatchNormImpl> {
  public:
   explicit SyncBatchNormImpl(int64_t num_features, const distributed::ProcessGroupPtr& group = {})
-      : SyncBatchNormImpl(BatchNormOptions(num_features), group) {}
+      : SyncBatchNormImpl(BatchNormOptions{num_features}, group) {}
   explicit SyncBatchNormImpl(BatchNormOptions o, const distributed::ProcessGroupPtr& group = {});
   Tensor forward(const Tensor& input);
 };
@@ -43,4 +43,4 @@ class SyncBatchNorm : public ModuleHolder<SyncBatchNormImpl> {
   static void convert(Module& module, const distributed::ProcessGroupPtr& group);
 };
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

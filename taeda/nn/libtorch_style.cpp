@@ -15,10 +15,8 @@
 #include "taeda/nn/modules/adaptive.h"
 #include "taeda/nn/modules/ctc.h"
 #include "taeda/nn/modules/distance.h"
-#include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/embedding.h"
 #include "taeda/nn/modules/loss.h"
-#include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/modules/padding.h"
 #include "taeda/nn/modules/rnn.h"
 #include "taeda/nn/modules/transformer.h"
@@ -128,44 +126,6 @@ using Out = std::ostream;
 /// Classes of one family differ in their names alone.
 #define TAEDA_DESCRIBE(Name) \
   void describe(Out& out, const Name##Impl& m) { describe_options(Line(out, #Name), m.options); }
-
-template <class Options>
-requires(requires(const Options& o) { o.num_features(); }) void describe_options(Line&& line,
-                                                                                 const Options& o) {
-  line.plain(o.num_features());
-  line("eps", o.eps())("momentum", o.momentum())("affine", o.affine())("track_running_stats",
-                                                                       o.track_running_stats());
-}
-void describe_options(Line&& line, const LayerNormOptions& o) {
-  line.plain(o.normalized_shape())("eps", o.eps())("elementwise_affine", o.elementwise_affine());
-}
-void describe_options(Line&& line, const GroupNormOptions& o) {
-  line.plain(o.num_groups()).plain(o.num_channels())("eps", o.eps())("affine", o.affine());
-}
-template <class Options>
-requires(requires(const Options& o) { o.k(); }) void describe_options(Line&& line,
-                                                                      const Options& o) {
-  line.plain(o.size())("alpha", o.alpha())("beta", o.beta())("k", o.k());
-}
-TAEDA_DESCRIBE(BatchNorm1d)
-TAEDA_DESCRIBE(BatchNorm2d)
-TAEDA_DESCRIBE(BatchNorm3d)
-TAEDA_DESCRIBE(InstanceNorm1d)
-TAEDA_DESCRIBE(InstanceNorm2d)
-TAEDA_DESCRIBE(InstanceNorm3d)
-TAEDA_DESCRIBE(LayerNorm)
-TAEDA_DESCRIBE(GroupNorm)
-TAEDA_DESCRIBE(LocalResponseNorm)
-TAEDA_DESCRIBE(CrossMapLRN2d)
-
-void describe_options(Line&& line, const DropoutOptions& o) {
-  line("p", o.p())("inplace", o.inplace());
-}
-TAEDA_DESCRIBE(Dropout)
-TAEDA_DESCRIBE(Dropout2d)
-TAEDA_DESCRIBE(Dropout3d)
-TAEDA_DESCRIBE(AlphaDropout)
-TAEDA_DESCRIBE(FeatureAlphaDropout)
 
 template <class Options>
 void describe_rows(Line& line, const Options& o) {
@@ -373,9 +333,6 @@ std::string handle_name(const Module& module) {
 
 bool describe_any(Out& out, const Module& module) {
   return describe_one_of<
-      BatchNorm1dImpl, BatchNorm2dImpl, BatchNorm3dImpl, InstanceNorm1dImpl, InstanceNorm2dImpl,
-      InstanceNorm3dImpl, LayerNormImpl, GroupNormImpl, LocalResponseNormImpl, CrossMapLRN2dImpl,
-      DropoutImpl, Dropout2dImpl, Dropout3dImpl, AlphaDropoutImpl, FeatureAlphaDropoutImpl,
       EmbeddingImpl, EmbeddingBagImpl, ReLUImpl, ReLU6Impl, SELUImpl, ELUImpl, CELUImpl,
       HardshrinkImpl, SoftshrinkImpl, HardtanhImpl, LeakyReLUImpl, RReLUImpl, ThresholdImpl,
       SoftmaxImpl, SoftminImpl, LogSoftmaxImpl, GLUImpl, PReLUImpl, SoftplusImpl,

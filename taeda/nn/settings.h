@@ -57,6 +57,9 @@ class Settings {
   std::string text_of(int64_t value) const { return std::to_string(value); }
   std::string text_of(double value) const;
   std::string text_of(IntArrayRef sizes) const;
+  std::string text_of(const std::optional<double>& value) const {
+    return value ? text_of(*value) : "None";
+  }
   std::string text_of(Shape shape) const;
   std::string text_of(AutoPadding padding) const;
   std::string text_of(PaddingMode mode) const;

@@ -54,7 +54,7 @@ const std::vector<ModuleCase>& cases() {
       {"BatchNorm1d", [] { return instance(nn::BatchNorm1d(4)); }, {6, 4}},
       {"BatchNorm2d", [] { return instance(nn::BatchNorm2d(3)); }, {2, 3, 5, 5}},
       {"InstanceNorm2d", [] { return instance(nn::InstanceNorm2d(3)); }, {2, 3, 5, 5}},
-      {"LayerNorm", [] { return instance(nn::LayerNorm(nn::LayerNormOptions({6}))); }, {4, 6}},
+      {"LayerNorm", [] { return instance(nn::LayerNorm({.normalized_shape = {6}})); }, {4, 6}},
       {"GroupNorm", [] { return instance(nn::GroupNorm(2, 4)); }, {2, 4, 5}},
       {"Embedding", [] { return instance(nn::Embedding(10, 4)); }, {3, 5}, true},
       {"MaxPool2d", [] { return instance(nn::MaxPool2d(2)); }, {2, 3, 6, 6}},

@@ -67,10 +67,10 @@ std::vector<Case> modules() {
       {"ConvTranspose2d", {2, 3, 5, 5}, layer(+[] { return nn::ConvTranspose2d(3, 4, 3); })},
       {"BatchNorm1d", {6, 4}, layer(+[] { return nn::BatchNorm1d(4); })},
       {"BatchNorm2dWithoutMomentum", {2, 3, 5, 5}, layer(+[] {
-         return nn::BatchNorm2d(nn::BatchNorm2dOptions(3).momentum(std::nullopt));
+         return nn::BatchNorm2d({.num_features = 3, .momentum = std::nullopt});
        })},
       {"InstanceNorm2d", {2, 3, 5, 5}, layer(+[] { return nn::InstanceNorm2d(3); })},
-      {"LayerNorm", {4, 6}, layer(+[] { return nn::LayerNorm(nn::LayerNormOptions({6})); })},
+      {"LayerNorm", {4, 6}, layer(+[] { return nn::LayerNorm({.normalized_shape = {6}}); })},
       {"GroupNorm", {2, 4, 5}, layer(+[] { return nn::GroupNorm(2, 4); })},
       {"MaxPool2d", {2, 3, 6, 6}, layer(+[] { return nn::MaxPool2d(2); })},
       {"AvgPool2d", {2, 3, 6, 6}, layer(+[] { return nn::AvgPool2d(2); })},

@@ -87,7 +87,7 @@ TEST(MetaModules, InitialisationsDrawNothing) {
 template <class Optimizer, class Options>
 void train_on_meta(const Options& options) {
   nn::Sequential net = bare([] {
-    return nn::Sequential(nn::Linear(8, 16), nn::LayerNorm(nn::LayerNormOptions({16})), nn::ReLU(),
+    return nn::Sequential(nn::Linear(8, 16), nn::LayerNorm({.normalized_shape = {16}}), nn::ReLU(),
                           nn::Dropout(0.5), nn::Linear(16, 4));
   });
   Optimizer optimizer(net->parameters(), options);

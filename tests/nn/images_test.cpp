@@ -185,19 +185,19 @@ const Case kCases[] = {
      }},
     {"lrn3",
      [] {
-       return LocalResponseNorm(LocalResponseNormOptions(3).alpha(0.5).k(2))(randn({2, 5, 3}));
+       return LocalResponseNorm({.size = 3, .alpha = 0.5, .k = 2})(randn({2, 5, 3}));
      }},
     {"lrn4",
      [] {
-       return LocalResponseNorm(LocalResponseNormOptions(4).alpha(0.5))(randn({1, 5, 2, 2}));
+       return LocalResponseNorm({.size = 4, .alpha = 0.5})(randn({1, 5, 2, 2}));
      }},
     {"cross3",
      [] {
-       return CrossMapLRN2d(CrossMapLRN2dOptions(3).alpha(0.5))(randn({1, 5, 2, 2}));
+       return CrossMapLRN2d({.size = 3, .alpha = 0.5})(randn({1, 5, 2, 2}));
      }},
     {"cross4",
      [] {
-       return CrossMapLRN2d(CrossMapLRN2dOptions(4).alpha(0.5).beta(0.6).k(2))(randn({1, 5, 2, 2}));
+       return CrossMapLRN2d({.size = 4, .alpha = 0.5, .beta = 0.6, .k = 2})(randn({1, 5, 2, 2}));
      }},
     {"multi_margin",
      [] {

@@ -25,7 +25,7 @@ TEST(LayerPrinting, LinearAndShapes) {
   expect_print("identity", Identity());
   expect_print("embedding", Embedding(EmbeddingOptions(10, 3).padding_idx(-1)));
   expect_print("dropout", Dropout());
-  expect_print("dropout2d", Dropout2d(DropoutOptions(0.1).inplace(true)));
+  expect_print("dropout2d", Dropout2d({.p = 0.1, .inplace = true}));
   expect_print("alpha_dropout", AlphaDropout(0.2));
 }
 

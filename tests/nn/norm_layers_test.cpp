@@ -17,14 +17,14 @@ using namespace testing_helpers;
 
 TEST(LayerPrinting, Normalisations) {
   expect_print("batch_norm1d",
-               BatchNorm1d(BatchNorm1dOptions(7).momentum(std::nullopt).affine(false)));
+               BatchNorm1d({.num_features = 7, .momentum = std::nullopt, .affine = false}));
   expect_print("batch_norm2d",
-               BatchNorm2d(BatchNorm2dOptions(7).eps(0.001).track_running_stats(false)));
+               BatchNorm2d({.num_features = 7, .eps = 0.001, .track_running_stats = false}));
   expect_print("instance_norm1d", InstanceNorm1d(3));
   expect_print("instance_norm2d",
-               InstanceNorm2d(InstanceNorm2dOptions(3).affine(true).track_running_stats(true)));
+               InstanceNorm2d({.num_features = 3, .affine = true, .track_running_stats = true}));
   expect_print("layer_norm", LayerNorm(8));
-  expect_print("layer_norm2", LayerNorm(LayerNormOptions({4, 8}).elementwise_affine(false)));
+  expect_print("layer_norm2", LayerNorm({.normalized_shape = {4, 8}, .elementwise_affine = false}));
   expect_print("group_norm", GroupNorm(2, 6));
 }
 
@@ -43,7 +43,7 @@ TEST(BatchNorm, TracksStatistics) {
   layer->reset_running_stats();
   EXPECT_THAT(to_doubles(layer->running_var), ElementsAre(1, 1));
 
-  BatchNorm1d average(BatchNorm1dOptions(2).momentum(std::nullopt));
+  BatchNorm1d average({.num_features = 2, .momentum = std::nullopt});
   average(x);
   average(x.add(2));
   EXPECT_THAT(to_doubles(average->running_mean), near({2, 3}, 1e-6));

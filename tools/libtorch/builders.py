@@ -17,6 +17,8 @@ ITEM = re.compile(r"(?P<template>(?:^template <[^\n]*>\n)?)^struct (?P<name>\w+)
 FIELD = re.compile(r"((?:^  ///[^\n]*\n)*)^  Option<(.+?)> (\w+)( = [^;]*)?;\n", re.M)
 # libtorch's accessor where PyTorch's parameter has another name.
 NAMES = {("UnflattenOptions", "unflattened_size"): "sizes"}
+# Options whose first field a constructor of libtorch takes though it has a default.
+FIRST = {"DropoutOptions"}
 
 
 def builder(inner, template, name, fields):
@@ -27,6 +29,8 @@ def builder(inner, template, name, fields):
     taken = ", ".join(f"{type_} {field}" for type_, field in needed)
     given = ", ".join(f"std::move({field})" for _, field in needed)
     made = f"{name}({taken}) : Plain{{{given}}} {{}}" if needed else f"{name}() = default;"
+    if name in FIRST:
+        made = f"{name}({fields[0][1]} {fields[0][2]}{fields[0][3]}) : Plain{{std::move({fields[0][2]})}} {{}}"
     setters = " ".join(f"TAEDA_FIELD({field}, {NAMES[name, field]})" if (name, field) in NAMES else f"TAEDA_SET({field})"
                        for _, _, field, _ in fields)
     head = f"{template.strip()} TAEDA_BUILDER({name}, {plain},".strip()
@@ -59,9 +63,10 @@ def header(found):
             yield from textwrap.wrap(" ".join(run), 130, break_on_hyphens=False) if is_alias else run
 
     out = ["// Made by tools/libtorch/builders.py from the structs of options. Not to be edited.", "#pragma once", "",
-           "#include <taeda_compat/namespaces.h>", "", "#include <utility>", "#include <vector>", "",
+           "#include <taeda_compat/namespaces.h>", "", "#include <concepts>", "#include <utility>", "#include <vector>", "",
            "#define TAEDA_BUILDER(name, plain, ...) \\",
-           "  struct name : plain { using Plain = plain; name(const Plain& other) : Plain(other) {} __VA_ARGS__ }",
+           "  struct name : plain { using Plain = plain; __VA_ARGS__ \\",
+           "    template <std::same_as<Plain> Same> name(const Same& options) : Plain(options) {} }",
            "#define TAEDA_SET(name) TAEDA_FIELD(name, name)",
            "#define TAEDA_FIELD(field, name) \\",
            "  auto& name(const typename decltype(Plain::field)::Type& value) { Plain::field = value; return *this; } \\",

@@ -1,20 +1,21 @@
 // What the members of BatchNormImplBase do: for the sources that instantiate it.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "taeda/nn/checkpoint.h"
 #include "taeda/nn/modules/normalization.h"
+#include "taeda/nn/settings.h"
 #include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
 
 namespace detail {
 
-inline std::string optional_text(const std::optional<double>& value) {
-  return value ? float_text(*value) : "None";
+/// What batch and instance normalisation show.
+inline void show_norm(Settings& out, const auto& o) {
+  out.value(o.num_features)("eps", o.eps)("momentum", o.momentum)("affine", o.affine);
+  out("track_running_stats", o.track_running_stats);
 }
 
 inline Tensor ones_or_none(bool wanted, IntArrayRef sizes) {
@@ -27,8 +28,8 @@ inline Tensor zeros_or_none(bool wanted, IntArrayRef sizes) {
 /// What batch and instance normalisation register.
 template <class Norm, class Parameter, class Buffer>
 void register_statistics(Norm& m, const Parameter& parameter, const Buffer& buffer) {
-  const int64_t n = m.options.num_features();
-  const bool affine = m.options.affine(), track = m.options.track_running_stats();
+  const int64_t n = m.options.num_features;
+  const bool affine = m.options.affine, track = m.options.track_running_stats;
   m.weight = parameter("weight", ones_or_none(affine, {n}));
   m.bias = parameter("bias", zeros_or_none(affine, {n}));
   m.running_mean = buffer("running_mean", zeros_or_none(track, {n}));
@@ -39,7 +40,7 @@ void register_statistics(Norm& m, const Parameter& parameter, const Buffer& buff
 /// The statistics of nothing, where there are any.
 template <class Norm>
 void reset_statistics(Norm& m) {
-  if (!m.options.track_running_stats()) return;
+  if (!m.options.track_running_stats) return;
   m.running_mean.zero_();
   m.running_var.fill_(1);
   m.num_batches_tracked.zero_();
@@ -73,12 +74,9 @@ void BatchNormImplBase<Derived>::reset_parameters() {
 }
 
 template <class Derived>
-std::string BatchNormImplBase<Derived>::extra_repr() const {
-  return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()),
-                               ", momentum=", detail::optional_text(options.momentum()),
-                               ", affine=", bool_text(options.affine()),
-                               ", track_running_stats=", bool_text(options.track_running_stats()),
-                               shared ? ", shared=True" : "");
+void BatchNormImplBase<Derived>::settings(Settings& out) const {
+  detail::show_norm(out.of(typeid(Derived)), options);
+  if (shared) out("shared", true);
 }
 
 template <class Derived>
@@ -87,16 +85,15 @@ Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
   // In a second run of one forward the batch is in the statistics already.
   const bool counted = !training || !taeda::utils::checkpoint::is_recomputing();
   const Tensor mean = counted ? running_mean : Tensor(), var = counted ? running_var : Tensor();
-  double factor = options.momentum().value_or(0);
+  double factor = options.momentum.value_or(0);
   if (training && counted && num_batches_tracked.defined()) {
     num_batches_tracked.add_(1);
-    if (!options.momentum())
-      factor = input.is_meta() ? 1 : 1 / num_batches_tracked.item().toDouble();
+    if (!options.momentum) factor = input.is_meta() ? 1 : 1 / num_batches_tracked.item().toDouble();
   }
   if (training && shared)
-    return shared->forward(input, weight, bias, mean, var, factor, options.eps());
+    return shared->forward(input, weight, bias, mean, var, factor, options.eps);
   return functional::batch_norm(input, mean, var, weight, bias, training || !mean.defined(), factor,
-                                options.eps());
+                                options.eps);
 }
 
 }  // namespace taeda::inline v0_2::nn

@@ -11,60 +11,60 @@ namespace taeda::inline v0_2::nn {
 template <class Derived>
 class DropoutImplBase : public Cloneable<Derived> {
  public:
-  explicit DropoutImplBase(DropoutOptions o) : options(std::move(o)) { DropoutImplBase::reset(); }
+  using Options = DropoutOptions;
+  explicit DropoutImplBase(double p = 0.5) : DropoutImplBase(Options{p}) {}
+  explicit DropoutImplBase(Options o) : options(std::move(o)) { DropoutImplBase::reset(); }
   void reset() override {
-    TAEDA_CHECK_VALUE(options.p() >= 0 && options.p() <= 1,
-                      "dropout probability has to be between 0 and 1, but got ", options.p());
+    TAEDA_CHECK_VALUE(options.p >= 0 && options.p <= 1,
+                      "dropout probability has to be between 0 and 1, but got ", options.p);
   }
-  std::string extra_repr() const override {
-    return "p=" + float_text(options.p()) + ", inplace=" + bool_text(options.inplace());
-  }
-  DropoutOptions options;
+  void settings(Settings& out) const override;
+  Options options;
 };
 
 class DropoutImpl : public DropoutImplBase<DropoutImpl> {
  public:
-  explicit DropoutImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
+  using DropoutImplBase::DropoutImplBase;
   Tensor forward(const Tensor& x) {
-    return functional::dropout(x, options.p(), is_training(), options.inplace());
+    return functional::dropout(x, options.p, is_training(), options.inplace);
   }
 };
 TAEDA_MODULE(Dropout);
 
 class Dropout2dImpl : public DropoutImplBase<Dropout2dImpl> {
  public:
-  explicit Dropout2dImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
+  using DropoutImplBase::DropoutImplBase;
   Tensor forward(const Tensor& x) {
-    return functional::dropout2d(x, options.p(), is_training(), options.inplace());
+    return functional::dropout2d(x, options.p, is_training(), options.inplace);
   }
 };
 TAEDA_MODULE(Dropout2d);
 
 class Dropout3dImpl : public DropoutImplBase<Dropout3dImpl> {
  public:
-  explicit Dropout3dImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
+  using DropoutImplBase::DropoutImplBase;
   Tensor forward(const Tensor& x) {
-    return functional::dropout3d(x, options.p(), is_training(), options.inplace());
+    return functional::dropout3d(x, options.p, is_training(), options.inplace);
   }
 };
 TAEDA_MODULE(Dropout3d);
 
 class AlphaDropoutImpl : public DropoutImplBase<AlphaDropoutImpl> {
  public:
-  explicit AlphaDropoutImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
+  using DropoutImplBase::DropoutImplBase;
   Tensor forward(const Tensor& x) {
-    return functional::alpha_dropout(x, options.p(), is_training(), options.inplace());
+    return functional::alpha_dropout(x, options.p, is_training(), options.inplace);
   }
 };
 TAEDA_MODULE(AlphaDropout);
 
 class FeatureAlphaDropoutImpl : public DropoutImplBase<FeatureAlphaDropoutImpl> {
  public:
-  explicit FeatureAlphaDropoutImpl(DropoutOptions o = {}) : DropoutImplBase(std::move(o)) {}
+  using DropoutImplBase::DropoutImplBase;
   Tensor forward(const Tensor& x) {
-    return functional::feature_alpha_dropout(x, options.p(), is_training(), options.inplace());
+    return functional::feature_alpha_dropout(x, options.p, is_training(), options.inplace);
   }
 };
 TAEDA_MODULE(FeatureAlphaDropout);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

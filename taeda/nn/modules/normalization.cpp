@@ -49,11 +49,8 @@ void InstanceNormImplBase<Derived>::reset_parameters() {
 }
 
 template <class Derived>
-std::string InstanceNormImplBase<Derived>::extra_repr() const {
-  return taeda::detail::concat(options.num_features(), ", eps=", float_text(options.eps()),
-                               ", momentum=", float_text(options.momentum()),
-                               ", affine=", bool_text(options.affine()),
-                               ", track_running_stats=", bool_text(options.track_running_stats()));
+void InstanceNormImplBase<Derived>::settings(Settings& out) const {
+  detail::show_norm(out.of(typeid(Derived)), options);
 }
 
 template <class Derived>
@@ -65,14 +62,13 @@ Tensor InstanceNormImplBase<Derived>::normalize(const Tensor& input, int64_t spa
   const bool counted = !this->is_training() || !taeda::utils::checkpoint::is_recomputing();
   const Tensor out =
       functional::instance_norm(batched ? input : input.unsqueeze(0),
-                                functional::InstanceNormFuncOptions()
-                                    .running_mean(counted ? running_mean : Tensor())
-                                    .running_var(counted ? running_var : Tensor())
-                                    .weight(weight)
-                                    .bias(bias)
-                                    .use_input_stats(this->is_training() || !running_mean.defined())
-                                    .momentum(options.momentum())
-                                    .eps(options.eps()));
+                                {.running_mean = counted ? running_mean : Tensor(),
+                                 .running_var = counted ? running_var : Tensor(),
+                                 .weight = weight,
+                                 .bias = bias,
+                                 .use_input_stats = this->is_training() || !running_mean.defined(),
+                                 .momentum = options.momentum,
+                                 .eps = options.eps});
   return batched ? out : out.squeeze(0);
 }
 
@@ -81,53 +77,51 @@ template class InstanceNormImplBase<InstanceNorm2dImpl>;
 template class InstanceNormImplBase<InstanceNorm3dImpl>;
 
 void LayerNormImpl::reset() {
-  weight = register_parameter(
-      "weight", ones_or_none(options.elementwise_affine(), options.normalized_shape()));
-  bias = register_parameter(
-      "bias", zeros_or_none(options.elementwise_affine(), options.normalized_shape()));
+  weight = register_parameter("weight",
+                              ones_or_none(options.elementwise_affine, options.normalized_shape));
+  bias = register_parameter("bias",
+                            zeros_or_none(options.elementwise_affine, options.normalized_shape));
 }
 
 void LayerNormImpl::reset_parameters() { detail::reset_affine(weight, bias); }
 
-std::string LayerNormImpl::extra_repr() const {
-  return tuple_text(options.normalized_shape()) + ", eps=" + float_text(options.eps()) +
-         ", elementwise_affine=" + bool_text(options.elementwise_affine());
+void LayerNormImpl::settings(Settings& out) const {
+  out.of(typeid(LayerNormImpl)).value(IntArrayRef(options.normalized_shape));
+  out("eps", options.eps)("elementwise_affine", options.elementwise_affine);
 }
 
 void GroupNormImpl::reset() {
-  TAEDA_CHECK_VALUE(options.num_groups() > 0 && options.num_channels() % options.num_groups() == 0,
+  TAEDA_CHECK_VALUE(options.num_groups > 0 && options.num_channels % options.num_groups == 0,
                     "num_channels must be divisible by num_groups");
-  weight = register_parameter("weight", ones_or_none(options.affine(), {options.num_channels()}));
-  bias = register_parameter("bias", zeros_or_none(options.affine(), {options.num_channels()}));
+  weight = register_parameter("weight", ones_or_none(options.affine, {options.num_channels}));
+  bias = register_parameter("bias", zeros_or_none(options.affine, {options.num_channels}));
 }
 
 void GroupNormImpl::reset_parameters() { detail::reset_affine(weight, bias); }
 
-std::string GroupNormImpl::extra_repr() const {
-  return taeda::detail::concat(options.num_groups(), ", ", options.num_channels(),
-                               ", eps=", float_text(options.eps()),
-                               ", affine=", bool_text(options.affine()));
+void GroupNormImpl::settings(Settings& out) const {
+  out.of(typeid(GroupNormImpl)).value(options.num_groups).value(options.num_channels);
+  out("eps", options.eps)("affine", options.affine);
 }
 
 namespace {
-std::string response_text(const auto& o, const std::string& k) {
-  return std::to_string(o.size()) + ", alpha=" + float_text(o.alpha()) +
-         ", beta=" + float_text(o.beta()) + ", k=" + k;
+void show_response(Settings& out, const auto& o) {
+  out.value(o.size)("alpha", o.alpha)("beta", o.beta)("k", o.k);
 }
 }  // namespace
 
-std::string LocalResponseNormImpl::extra_repr() const {
-  return response_text(options, float_text(options.k()));
+void LocalResponseNormImpl::settings(Settings& out) const {
+  show_response(out.of(typeid(LocalResponseNormImpl)), options);
 }
 
-std::string CrossMapLRN2dImpl::extra_repr() const {
-  return response_text(options, std::to_string(options.k()));
+void CrossMapLRN2dImpl::settings(Settings& out) const {
+  show_response(out.of(typeid(CrossMapLRN2dImpl)), options);
 }
 
 Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
   TAEDA_CHECK(input.dim() == 4, "CrossMapLRN2d: Expected input to be 4D, got ", input.dim(),
               "D instead.");
-  const int64_t half = (options.size() - 1) / 2;
+  const int64_t half = (options.size - 1) / 2;
   const Tensor squares = input.square();
   Tensor sums =
       functional::pad(squares, {0, 0, 0, 0, half, half}).unfold(1, 2 * half + 1, 1).sum({-1});
@@ -135,8 +129,8 @@ Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
   if (const int64_t later = input.size(1) - half - 1; later > 0)
     sums = sums.add(functional::pad(squares.narrow(1, 0, 1).expand({-1, later, -1, -1}),
                                     {0, 0, 0, 0, half + 1, 0}));
-  const double scale = options.alpha() / static_cast<double>(options.size());
-  return input.mul(sums.mul(scale).add(options.k()).pow(-options.beta()));
+  const double scale = options.alpha / static_cast<double>(options.size);
+  return input.mul(sums.mul(scale).add(options.k()).pow(-options.beta));
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

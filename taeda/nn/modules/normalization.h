@@ -23,15 +23,15 @@ class SharedBatchNorm {
 template <class Derived>
 class BatchNormImplBase : public Cloneable<Derived> {
  public:
-  explicit BatchNormImplBase(BatchNormOptions o) : options(std::move(o)) {
-    BatchNormImplBase::reset();
-  }
+  using Options = BatchNormOptions;
+  BatchNormImplBase(int64_t num_features) : BatchNormImplBase(Options{num_features}) {}
+  explicit BatchNormImplBase(Options o) : options(std::move(o)) { BatchNormImplBase::reset(); }
   void reset() override;
   void reset_running_stats();
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
 
-  BatchNormOptions options;
+  Options options;
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
   std::shared_ptr<const SharedBatchNorm> shared;  ///< if others have parts of the batches
 
@@ -42,8 +42,7 @@ class BatchNormImplBase : public Cloneable<Derived> {
 /// Over [N, C] or [N, C, L].
 class BatchNorm1dImpl : public BatchNormImplBase<BatchNorm1dImpl> {
  public:
-  BatchNorm1dImpl(int64_t num_features) : BatchNorm1dImpl(BatchNormOptions(num_features)) {}
-  explicit BatchNorm1dImpl(BatchNormOptions o) : BatchNormImplBase(std::move(o)) {}
+  using BatchNormImplBase::BatchNormImplBase;
   Tensor forward(const Tensor& input);
 };
 TAEDA_MODULE(BatchNorm1d);
@@ -51,8 +50,7 @@ TAEDA_MODULE(BatchNorm1d);
 /// Over [N, C, H, W].
 class BatchNorm2dImpl : public BatchNormImplBase<BatchNorm2dImpl> {
  public:
-  BatchNorm2dImpl(int64_t num_features) : BatchNorm2dImpl(BatchNormOptions(num_features)) {}
-  explicit BatchNorm2dImpl(BatchNormOptions o) : BatchNormImplBase(std::move(o)) {}
+  using BatchNormImplBase::BatchNormImplBase;
   Tensor forward(const Tensor& input);
 };
 TAEDA_MODULE(BatchNorm2d);
@@ -60,8 +58,7 @@ TAEDA_MODULE(BatchNorm2d);
 /// Over [N, C, D, H, W].
 class BatchNorm3dImpl : public BatchNormImplBase<BatchNorm3dImpl> {
  public:
-  BatchNorm3dImpl(int64_t num_features) : BatchNorm3dImpl(BatchNormOptions(num_features)) {}
-  explicit BatchNorm3dImpl(BatchNormOptions o) : BatchNormImplBase(std::move(o)) {}
+  using BatchNormImplBase::BatchNormImplBase;
   Tensor forward(const Tensor& input);
 };
 TAEDA_MODULE(BatchNorm3d);
@@ -70,16 +67,18 @@ TAEDA_MODULE(BatchNorm3d);
 template <class Derived>
 class InstanceNormImplBase : public Cloneable<Derived> {
  public:
-  explicit InstanceNormImplBase(InstanceNormOptions o) : options(std::move(o)) {
+  using Options = InstanceNormOptions;
+  InstanceNormImplBase(int64_t num_features) : InstanceNormImplBase(Options{num_features}) {}
+  explicit InstanceNormImplBase(Options o) : options(std::move(o)) {
     InstanceNormImplBase::reset();
   }
   void reset() override;
   /// Weights 1, biases 0, statistics of nothing.
   void reset_parameters();
   void reset_running_stats();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
 
-  InstanceNormOptions options;
+  Options options;
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
  protected:
@@ -90,9 +89,7 @@ class InstanceNormImplBase : public Cloneable<Derived> {
 /// Over [N, C, L] or [C, L].
 class InstanceNorm1dImpl : public InstanceNormImplBase<InstanceNorm1dImpl> {
  public:
-  InstanceNorm1dImpl(int64_t num_features)
-      : InstanceNorm1dImpl(InstanceNormOptions(num_features)) {}
-  explicit InstanceNorm1dImpl(InstanceNormOptions o) : InstanceNormImplBase(std::move(o)) {}
+  using InstanceNormImplBase::InstanceNormImplBase;
   Tensor forward(const Tensor& input) { return normalize(input, 1); }
 };
 TAEDA_MODULE(InstanceNorm1d);
@@ -100,9 +97,7 @@ TAEDA_MODULE(InstanceNorm1d);
 /// Over [N, C, H, W] or [C, H, W].
 class InstanceNorm2dImpl : public InstanceNormImplBase<InstanceNorm2dImpl> {
  public:
-  InstanceNorm2dImpl(int64_t num_features)
-      : InstanceNorm2dImpl(InstanceNormOptions(num_features)) {}
-  explicit InstanceNorm2dImpl(InstanceNormOptions o) : InstanceNormImplBase(std::move(o)) {}
+  using InstanceNormImplBase::InstanceNormImplBase;
   Tensor forward(const Tensor& input) { return normalize(input, 2); }
 };
 TAEDA_MODULE(InstanceNorm2d);
@@ -110,27 +105,26 @@ TAEDA_MODULE(InstanceNorm2d);
 /// Over [N, C, D, H, W] or [C, D, H, W].
 class InstanceNorm3dImpl : public InstanceNormImplBase<InstanceNorm3dImpl> {
  public:
-  InstanceNorm3dImpl(int64_t num_features)
-      : InstanceNorm3dImpl(InstanceNormOptions(num_features)) {}
-  explicit InstanceNorm3dImpl(InstanceNormOptions o) : InstanceNormImplBase(std::move(o)) {}
+  using InstanceNormImplBase::InstanceNormImplBase;
   Tensor forward(const Tensor& input) { return normalize(input, 3); }
 };
 TAEDA_MODULE(InstanceNorm3d);
 
 class LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
+  using Options = LayerNormOptions;
   LayerNormImpl(std::vector<int64_t> normalized_shape)
-      : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
-  LayerNormImpl(int64_t size) : LayerNormImpl(LayerNormOptions(size)) {}
-  explicit LayerNormImpl(LayerNormOptions o) : options(std::move(o)) { reset(); }
+      : LayerNormImpl(Options{std::move(normalized_shape)}) {}
+  LayerNormImpl(int64_t size) : LayerNormImpl(std::vector<int64_t>{size}) {}
+  explicit LayerNormImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) {
-    return functional::layer_norm(input, options.normalized_shape(), weight, bias, options.eps());
+    return functional::layer_norm(input, options.normalized_shape, weight, bias, options.eps);
   }
 
-  LayerNormOptions options;
+  Options options;
   Tensor weight, bias;
 };
 TAEDA_MODULE(LayerNorm);
@@ -138,17 +132,18 @@ TAEDA_MODULE(LayerNorm);
 /// Throws ValueError unless the groups divide the channels.
 class GroupNormImpl : public Cloneable<GroupNormImpl> {
  public:
+  using Options = GroupNormOptions;
   GroupNormImpl(int64_t num_groups, int64_t num_channels)
-      : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
-  explicit GroupNormImpl(GroupNormOptions o) : options(std::move(o)) { reset(); }
+      : GroupNormImpl(Options{num_groups, num_channels}) {}
+  explicit GroupNormImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) {
-    return functional::group_norm(input, options.num_groups(), weight, bias, options.eps());
+    return functional::group_norm(input, options.num_groups, weight, bias, options.eps);
   }
 
-  GroupNormOptions options;
+  Options options;
   Tensor weight, bias;
 };
 TAEDA_MODULE(GroupNorm);
@@ -157,9 +152,9 @@ TAEDA_MODULE(GroupNorm);
 class LocalResponseNormImpl
     : public detail::OptionsModule<LocalResponseNormOptions, LocalResponseNormImpl> {
  public:
-  LocalResponseNormImpl(int64_t size) : LocalResponseNormImpl(LocalResponseNormOptions(size)) {}
-  explicit LocalResponseNormImpl(LocalResponseNormOptions o) : OptionsModule(std::move(o)) {}
-  std::string extra_repr() const override;
+  using OptionsModule::OptionsModule;
+  LocalResponseNormImpl(int64_t size) : LocalResponseNormImpl(Options{size}) {}
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) { return functional::local_response_norm(input, options); }
 };
 TAEDA_MODULE(LocalResponseNorm);
@@ -169,11 +164,11 @@ TAEDA_MODULE(LocalResponseNorm);
 /// too.
 class CrossMapLRN2dImpl : public detail::OptionsModule<CrossMapLRN2dOptions, CrossMapLRN2dImpl> {
  public:
-  CrossMapLRN2dImpl(int64_t size) : CrossMapLRN2dImpl(CrossMapLRN2dOptions(size)) {}
-  explicit CrossMapLRN2dImpl(CrossMapLRN2dOptions o) : OptionsModule(std::move(o)) {}
-  std::string extra_repr() const override;
+  using OptionsModule::OptionsModule;
+  CrossMapLRN2dImpl(int64_t size) : CrossMapLRN2dImpl(Options{size}) {}
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input);
 };
 TAEDA_MODULE(CrossMapLRN2d);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -72,7 +72,7 @@ void check_checkpoint() {
   const Tensor x = ones({64}, toy).requires_grad_();
   Tensor first;
   const auto drop = [&](const Tensor& t) {
-    const Tensor out = nn::functional::dropout(t, nn::functional::DropoutFuncOptions().p(0.5));
+    const Tensor out = nn::functional::dropout(t, {.p = 0.5});
     if (!first.defined()) first = out.detach();
     return out;
   };

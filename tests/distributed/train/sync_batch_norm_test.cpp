@@ -44,7 +44,7 @@ struct Step {
 };
 
 nn::BatchNormOptions options_of(const Case& c) {
-  return nn::BatchNormOptions(kChannels).momentum(c.momentum);
+  return {.num_features = kChannels, .momentum = c.momentum};
 }
 
 /// Two batches: with momentum None the second counts otherwise.

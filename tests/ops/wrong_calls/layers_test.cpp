@@ -317,7 +317,7 @@ const std::vector<Row> wrong_layers = {
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = 3 and"),
     REFUSED(ValueError, F::hardtanh(numbers(), F::HardtanhFuncOptions().min_val(1).max_val(0)),
             "hardtanh: min_val cannot be greater than max_val, got 1 and 0"),
-    REFUSED(IndexError, F::normalize(square(), F::NormalizeFuncOptions().dim(4)),
+    REFUSED(IndexError, F::normalize(square(), {.dim = 4}),
             "Dimension out of range (expected to be in range of [-2, 1], but got 4)"),
     REFUSED(Error, F::cosine_similarity(square(), rand({3, 3}), F::CosineSimilarityFuncOptions()),
             "The size of tensor a (4) must match the size of tensor b (3) at non-singleton "
