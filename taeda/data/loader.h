@@ -188,15 +188,20 @@ class DataLoader {
 template <class D>
 explicit DataLoader(D, LoaderConfig = {}) -> DataLoader<detail::batch_t<D, detail::Collated>>;
 
+namespace detail {
+template <class How, class D>
+auto make_loader(D dataset, const DataLoaderOptions& options) {
+  using Loader = DataLoader<batch_t<D, How>>;
+  LoaderConfig config = Loader::with_default_order(options.config(), !D::is_stateful);
+  return std::make_unique<Loader>(std::move(dataset), std::move(config), How{});
+}
+}  // namespace detail
+
 /// libtorch's loader: yields what the dataset's get_batch returns, in random order unless the
 /// options or the sampler say otherwise.
 template <class D>
 auto make_data_loader(D dataset, DataLoaderOptions options = {}) {
-  using Batch = detail::batch_t<D, detail::AsIs>;
-  const bool shuffle = !D::is_stateful;
-  return std::make_unique<DataLoader<Batch>>(
-      std::move(dataset), DataLoader<Batch>::with_default_order(options.config(), shuffle),
-      detail::AsIs{});
+  return detail::make_loader<detail::AsIs>(std::move(dataset), options);
 }
 
 /// With a sampler of the user's.
@@ -217,4 +222,4 @@ auto make_data_loader(D dataset, DataLoaderOptions options = {}) {
   return make_data_loader(std::move(dataset), Sampler(*size), std::move(options));
 }
 
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

@@ -41,7 +41,7 @@ nn::Sequential conv_bn_relu(int64_t in, int64_t out, int64_t kernel, int64_t str
                                     .padding = (kernel - 1) / 2,
                                     .groups = groups,
                                     .bias = false}),
-                        nn::BatchNorm2d(out), nn::ReLU6(nn::ReLU6Options(true))};
+                        nn::BatchNorm2d(out), nn::ReLU6(true)};
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Tensor join(const Tensor& y, const Tensor& x, nn::Sequential& downsample) {
 void BasicBlockImpl::reset() {
   conv1 = register_module("conv1", conv3x3(inplanes_, planes_, stride_));
   bn1 = register_module("bn1", nn::BatchNorm2d(planes_));
-  relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
+  relu = register_module("relu", nn::ReLU(true));
   conv2 = register_module("conv2", conv3x3(planes_, planes_));
   bn2 = register_module("bn2", nn::BatchNorm2d(planes_));
   downsample = make_downsample(inplanes_, planes_ * kExpansion, stride_);
@@ -60,7 +60,7 @@ void BottleneckImpl::reset() {
   bn2 = register_module("bn2", nn::BatchNorm2d(planes_));
   conv3 = register_module("conv3", conv1x1(planes_, planes_ * kExpansion));
   bn3 = register_module("bn3", nn::BatchNorm2d(planes_ * kExpansion));
-  relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
+  relu = register_module("relu", nn::ReLU(true));
   downsample = make_downsample(inplanes_, planes_ * kExpansion, stride_);
   if (downsample) register_module("downsample", downsample);
 }
@@ -101,7 +101,7 @@ void ResNetImpl::reset() {
                                                .padding = 3,
                                                .bias = false}));
   bn1 = register_module("bn1", nn::BatchNorm2d(inplanes));
-  relu = register_module("relu", nn::ReLU(nn::ReLUOptions(true)));
+  relu = register_module("relu", nn::ReLU(true));
   maxpool =
       register_module("maxpool", nn::MaxPool2d({.kernel_size = 3, .stride = 2, .padding = 1}));
   const auto& n = options.layers;

@@ -51,17 +51,16 @@ void VGGImpl::reset() {
     layers->push_back(
         nn::Conv2d({.in_channels = channels, .out_channels = out, .kernel_size = 3, .padding = 1}));
     if (options.batch_norm) layers->push_back(nn::BatchNorm2d(out));
-    layers->push_back(nn::ReLU(nn::ReLUOptions(true)));
+    layers->push_back(nn::ReLU(true));
     channels = out;
   }
   features = register_module("features", layers);
   avgpool = register_module("avgpool", nn::AdaptiveAvgPool2d(kSide));
   classifier = register_module(
       "classifier",
-      nn::Sequential{nn::Linear(channels * kSide * kSide, kHidden), nn::ReLU(nn::ReLUOptions(true)),
-                     nn::Dropout(options.dropout), nn::Linear(kHidden, kHidden),
-                     nn::ReLU(nn::ReLUOptions(true)), nn::Dropout(options.dropout),
-                     nn::Linear(kHidden, options.num_classes)});
+      nn::Sequential{nn::Linear(channels * kSide * kSide, kHidden), nn::ReLU(true),
+                     nn::Dropout(options.dropout), nn::Linear(kHidden, kHidden), nn::ReLU(true),
+                     nn::Dropout(options.dropout), nn::Linear(kHidden, options.num_classes)});
 }
 
 void VGGImpl::initialize() {

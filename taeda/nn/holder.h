@@ -61,7 +61,6 @@ class ModuleHolder : public detail::HolderBase {
   ModuleHolder(std::shared_ptr<Contained> module) : HolderBase(std::move(module)) {}
   /// From options in braces: `Conv2d({.in_channels = 3, .out_channels = 16, .kernel_size = 3})`.
   template <class M = Contained>
-  requires requires { typename M::Options; }
   explicit ModuleHolder(typename M::Options options)
       : HolderBase(owned(new Contained(std::move(options)))) {}
 

@@ -11,7 +11,6 @@
 #include "taeda/nn/containers/functional.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/containers/sequential.h"
-#include "taeda/nn/modules/activation.h"
 #include "taeda/nn/modules/adaptive.h"
 #include "taeda/nn/modules/ctc.h"
 #include "taeda/nn/modules/distance.h"
@@ -32,12 +31,6 @@ void put(std::ostream& out, bool v) { out << (v ? "true" : "false"); }
 void put(std::ostream& out, int64_t v) { out << v; }
 void put(std::ostream& out, double v) { out << v; }
 void put(std::ostream& out, const char* v) { out << v; }
-void put(std::ostream& out, const std::optional<double>& v) {
-  v ? void(out << *v) : void(out << "None");
-}
-void put(std::ostream& out, const std::optional<int64_t>& v) {
-  v ? void(out << *v) : void(out << "None");
-}
 void put(std::ostream& out, const Tensor& t) {
   t.defined() ? void(out << t) : void(out << "[ Tensor (undefined) ]");
 }
@@ -60,16 +53,6 @@ void put(std::ostream& out, const ExpandingArray<D>& v) {
     out << v[0];
   else
     put_list(out, *v);
-}
-template <size_t D>
-void put(std::ostream& out, const ExpandingArrayWithOptionalElem<D>& v) {
-  if constexpr (D == 1)
-    put(out, v[0]);
-  else
-    put_list(out, *v);
-}
-void put(std::ostream& out, PaddingMode mode) {
-  out << (mode == kReflect ? "kReflect" : mode == kReplicate ? "kReplicate" : "kCircular");
 }
 void put(std::ostream& out, Reduction r) {
   out << (r == kMean ? "kMean" : r == kSum ? "kSum" : "kNone");
@@ -149,51 +132,6 @@ void describe_options(Line&& line, const EmbeddingBagOptions& o) {
 }
 TAEDA_DESCRIBE(Embedding)
 TAEDA_DESCRIBE(EmbeddingBag)
-
-void describe_options(Line&& line, const ReLUOptions& o) {  // also of ReLU6 and SELU
-  line.unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const ELUOptions& o) {  // also of CELU
-  line("alpha", o.alpha()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const ShrinkOptions& o) { line.plain(o.lambda()); }
-void describe_options(Line&& line, const HardtanhOptions& o) {
-  line("min_val", o.min_val())("max_val", o.max_val()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const LeakyReLUOptions& o) {
-  line("negative_slope", o.negative_slope()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const RReLUOptions& o) {
-  line("lower", o.lower())("upper", o.upper()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const ThresholdOptions& o) {
-  line("threshold", o.threshold())("value", o.value()).unless(false, "inplace", o.inplace());
-}
-void describe_options(Line&& line, const SoftmaxOptions& o) { line("dim", o.dim()); }
-void describe_options(Line&& line, const GLUOptions& o) { line("dim", o.dim()); }
-void describe_options(Line&& line, const PReLUOptions& o) {
-  line("num_parameters", o.num_parameters());
-}
-void describe_options(Line&& line, const SoftplusOptions& o) {
-  line("beta", o.beta())("threshold", o.threshold());
-}
-TAEDA_DESCRIBE(ReLU)
-TAEDA_DESCRIBE(ReLU6)
-TAEDA_DESCRIBE(SELU)
-TAEDA_DESCRIBE(ELU)
-TAEDA_DESCRIBE(CELU)
-TAEDA_DESCRIBE(Hardshrink)
-TAEDA_DESCRIBE(Softshrink)
-TAEDA_DESCRIBE(Hardtanh)
-TAEDA_DESCRIBE(LeakyReLU)
-TAEDA_DESCRIBE(RReLU)
-TAEDA_DESCRIBE(Threshold)
-TAEDA_DESCRIBE(Softmax)
-TAEDA_DESCRIBE(Softmin)
-TAEDA_DESCRIBE(LogSoftmax)
-TAEDA_DESCRIBE(GLU)
-TAEDA_DESCRIBE(PReLU)
-TAEDA_DESCRIBE(Softplus)
 
 void describe_options(Line&& line, const HingeEmbeddingLossOptions& o) {
   line("margin", o.margin());
@@ -333,24 +271,20 @@ std::string handle_name(const Module& module) {
 
 bool describe_any(Out& out, const Module& module) {
   return describe_one_of<
-      EmbeddingImpl, EmbeddingBagImpl, ReLUImpl, ReLU6Impl, SELUImpl, ELUImpl, CELUImpl,
-      HardshrinkImpl, SoftshrinkImpl, HardtanhImpl, LeakyReLUImpl, RReLUImpl, ThresholdImpl,
-      SoftmaxImpl, SoftminImpl, LogSoftmaxImpl, GLUImpl, PReLUImpl, SoftplusImpl,
-      HingeEmbeddingLossImpl, MultiMarginLossImpl, TripletMarginLossImpl,
-      TripletMarginWithDistanceLossImpl, CosineSimilarityImpl, PairwiseDistanceImpl, FoldImpl,
-      UnfoldImpl, PixelShuffleImpl, PixelUnshuffleImpl, UpsampleImpl, ReflectionPad1dImpl,
-      ReflectionPad2dImpl, ReflectionPad3dImpl, ReplicationPad1dImpl, ReplicationPad2dImpl,
-      ReplicationPad3dImpl, ZeroPad2dImpl, ConstantPad1dImpl, ConstantPad2dImpl, ConstantPad3dImpl,
-      RNNImpl, LSTMImpl, GRUImpl, RNNCellImpl, LSTMCellImpl, GRUCellImpl, CosineEmbeddingLossImpl,
-      ParameterListImpl, ParameterDictImpl>(out, module);
+      EmbeddingImpl, EmbeddingBagImpl, HingeEmbeddingLossImpl, MultiMarginLossImpl,
+      TripletMarginLossImpl, TripletMarginWithDistanceLossImpl, CosineSimilarityImpl,
+      PairwiseDistanceImpl, FoldImpl, UnfoldImpl, PixelShuffleImpl, PixelUnshuffleImpl,
+      UpsampleImpl, ReflectionPad1dImpl, ReflectionPad2dImpl, ReflectionPad3dImpl,
+      ReplicationPad1dImpl, ReplicationPad2dImpl, ReplicationPad3dImpl, ZeroPad2dImpl,
+      ConstantPad1dImpl, ConstantPad2dImpl, ConstantPad3dImpl, RNNImpl, LSTMImpl, GRUImpl,
+      RNNCellImpl, LSTMCellImpl, GRUCellImpl, CosineEmbeddingLossImpl, ParameterListImpl,
+      ParameterDictImpl>(out, module);
 }
 
 /// Of classes without options to print.
 std::string bare_name(const Module& module) {
   std::string name =
-      handle_name<IdentityImpl, LogSigmoidImpl, Softmax2dImpl, GELUImpl, SiLUImpl, MishImpl,
-                  SigmoidImpl, SoftsignImpl, TanhImpl, TanhshrinkImpl, HardswishImpl,
-                  HardsigmoidImpl, L1LossImpl, MSELossImpl, BCELossImpl, KLDivLossImpl,
+      handle_name<IdentityImpl, L1LossImpl, MSELossImpl, BCELossImpl, KLDivLossImpl,
                   MultiLabelMarginLossImpl, SoftMarginLossImpl, MultiLabelSoftMarginLossImpl,
                   CTCLossImpl, PoissonNLLLossImpl, MarginRankingLossImpl, NLLLossImpl,
                   CrossEntropyLossImpl, BCEWithLogitsLossImpl, FunctionalImpl>(module);

@@ -19,6 +19,12 @@ Settings& Settings::put(const std::string& one) {
   return *this;
 }
 
+Settings& Settings::number(const char* name, double value) {
+  std::string text = text_of(value);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return put(name + ("=" + text));
+}
+
 std::string Settings::text_of(bool value) const {
   return is_python() ? bool_text(value) : value ? "true" : "false";
 }

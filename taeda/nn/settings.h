@@ -45,6 +45,13 @@ class Settings {
     return is_python() ? put(name + ("=" + sizes.text())) : (*this)(name, sizes);
   }
 
+  /// A float that Python shows without a fraction if it has none: "20".
+  Settings& number(const char* name, double value);
+  /// One that libtorch does not show.
+  Settings& python(const char* name, const std::string& value) {
+    return is_python() ? put(name + ("='" + value + "'")) : *this;
+  }
+
   /// "Conv2d"; empty if nobody has said what the layer is.
   const std::string& layer() const { return layer_; }
   const std::string& text() const { return text_; }

@@ -49,7 +49,7 @@ TEST(ImagePrinting, IsPythons) {
   expect("cross_map_lrn2d", CrossMapLRN2d(2));
   expect("dropout3d", Dropout3d());
   expect("feature_alpha_dropout", FeatureAlphaDropout());
-  expect("rrelu", RReLU(RReLUOptions().lower(0.1).upper(0.3).inplace(true)));
+  expect("rrelu", RReLU({.lower = 0.1, .upper = 0.3, .inplace = true}));
   expect("avg_pool3d", AvgPool3d(2));
   expect("max_pool3d", MaxPool3d({.kernel_size = 2, .padding = 1}));
   expect("adaptive_avg_pool3d", AdaptiveAvgPool3d({.output_size = {1, 2, 3}}));
@@ -381,7 +381,7 @@ TEST(ImageModules, DoWhatTheirFunctionsDo) {
   FeatureAlphaDropout alpha(0.5);
   alpha->eval();
   EXPECT_TRUE(alpha(volume).is_same(volume));
-  RReLU leaky(RReLUOptions().lower(0.25).upper(0.75));
+  RReLU leaky({.lower = 0.25, .upper = 0.75});
   const Tensor negative = full({100}, -1.0);
   EXPECT_THAT(to_doubles(leaky(negative)),
               Each(testing::AllOf(testing::Le(-0.25), testing::Ge(-0.75))));

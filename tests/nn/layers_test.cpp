@@ -70,15 +70,15 @@ TEST(LayerPrinting, Pooling) {
 
 TEST(LayerPrinting, Activations) {
   expect_print("relu", ReLU());
-  expect_print("relu_inplace", ReLU(ReLUOptions(true)));
+  expect_print("relu_inplace", ReLU(true));
   expect_print("relu6", ReLU6());
-  expect_print("leaky_relu", LeakyReLU(LeakyReLUOptions().negative_slope(0.2)));
+  expect_print("leaky_relu", LeakyReLU({.negative_slope = 0.2}));
   expect_print("elu", ELU());
   expect_print("selu", SELU());
-  expect_print("celu", CELU(CELUOptions().alpha(0.5)));
+  expect_print("celu", CELU({.alpha = 0.5}));
   expect_print("gelu", GELU());
-  expect_print("gelu_tanh", GELU(GELUOptions("tanh")));
-  expect_print("hardtanh", Hardtanh(HardtanhOptions().min_val(-2).max_val(2)));
+  expect_print("gelu_tanh", GELU("tanh"));
+  expect_print("hardtanh", Hardtanh({.min_val = -2, .max_val = 2}));
   expect_print("sigmoid", Sigmoid());
   expect_print("tanh", Tanh());
   expect_print("softplus", Softplus());
@@ -313,10 +313,10 @@ TEST(Losses, WeightsMoveWithTheModule) {
 
 TEST(Activations, InplaceChangesTheInput) {
   const Tensor x = arange(-2, 2, kFloat);
-  EXPECT_TRUE(ReLU(ReLUOptions(true))(x).is_same(x));
+  EXPECT_TRUE(ReLU(true)(x).is_same(x));
   EXPECT_THAT(to_doubles(x), ElementsAre(0, 0, 0, 1));
   EXPECT_THAT(to_doubles(PReLU()(arange(-2, 2, kFloat))), ElementsAre(-0.5, -0.25, 0, 1));
-  EXPECT_THAT(to_doubles(F::softmax(zeros({4}), F::SoftmaxFuncOptions(0))), testing::Each(0.25));
+  EXPECT_THAT(to_doubles(F::softmax(zeros({4}), {.dim = 0})), testing::Each(0.25));
 }
 
 TEST(Attention, LooksWhereTheMaskAllows) {

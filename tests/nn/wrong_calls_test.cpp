@@ -225,14 +225,14 @@ const std::vector<Row> wrong_modules = {
             "Dimension out of range (expected to be in range of [-2, 1], but got 3)"),
     REFUSED(IndexError, nn::LogSoftmax(-3)->forward(rand({2, 2})),
             "Dimension out of range (expected to be in range of [-2, 1], but got -3)"),
-    REFUSED(Error, nn::GLU(nn::GLUOptions(0))->forward(rand({3})),
+    REFUSED(Error, nn::GLU(0)->forward(rand({3})),
             "Halving dimension must be even, but dimension 0 is size 3"),
     REFUSED(
-        Error, nn::PReLU(nn::PReLUOptions().num_parameters(3))->forward(rand({1, 2})),
+        Error, nn::PReLU({.num_parameters = 3})->forward(rand({1, 2})),
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = 3 and"),
-    REFUSED(Error, nn::PReLU(nn::PReLUOptions().num_parameters(-3)),
+    REFUSED(Error, nn::PReLU({.num_parameters = -3}),
             "Trying to create tensor with negative dimension -3: [-3]"),
-    REFUSED(Error, nn::Threshold(nn::ThresholdOptions(0, 1))->forward(Tensor()),
+    REFUSED(Error, nn::Threshold(0, 1)->forward(Tensor()),
             "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "
             "that"),
     REFUSED(

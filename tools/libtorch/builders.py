@@ -15,10 +15,14 @@ from pathlib import Path
 ITEM = re.compile(r"(?P<template>(?:^template <[^\n]*>\n)?)^struct (?P<name>\w+) \{\n(?P<body>.*?)^\};\n|"
                   r"^using (?P<alias>\w+) = (?P<target>\w+)(?:<\d>)?;\n", re.M | re.S)
 FIELD = re.compile(r"((?:^  ///[^\n]*\n)*)^  Option<(.+?)> (\w+)( = [^;]*)?;\n", re.M)
+# Namespaces without others inside, so that those of libtorch's names may be given all that is there by a directive.
+SPACES = {"nn": "nn_options", "nn::functional": "functional_options"}
+USED = {"nn": ["using taeda::nn::ExpandingArray, taeda::nn::ExpandingArrayWithOptionalElem;"],
+        "nn::functional": ["using namespace nn_options;"]}
 # libtorch's accessor where PyTorch's parameter has another name.
 NAMES = {("UnflattenOptions", "unflattened_size"): "sizes"}
 # Options whose first field a constructor of libtorch takes though it has a default.
-FIRST = {"DropoutOptions"}
+FIRST = {"DropoutOptions", "ReLUOptions", "GELUOptions", "GLUOptions", "ShrinkOptions"}
 
 
 def builder(inner, template, name, fields):
@@ -34,7 +38,7 @@ def builder(inner, template, name, fields):
     setters = " ".join(f"TAEDA_FIELD({field}, {NAMES[name, field]})" if (name, field) in NAMES else f"TAEDA_SET({field})"
                        for _, _, field, _ in fields)
     head = f"{template.strip()} TAEDA_BUILDER({name}, {plain},".strip()
-    return [head, *textwrap.wrap(f"{made} {setters});", 130, initial_indent="  ", subsequent_indent="  ")]
+    return [head, *textwrap.wrap(f"{made} {setters})", 130, initial_indent="  ", subsequent_indent="  ")]
 
 
 def read(root):
@@ -60,21 +64,20 @@ def read(root):
 def header(found):
     def joined(lines):  # names of one kind on a line
         for is_alias, run in itertools.groupby(lines, lambda line: line.startswith("using ")):
-            yield from textwrap.wrap(" ".join(run), 130, break_on_hyphens=False) if is_alias else run
+            yield from [" ".join(run)] if is_alias else run
 
     out = ["// Made by tools/libtorch/builders.py from the structs of options. Not to be edited.", "#pragma once", "",
            "#include <taeda_compat/namespaces.h>", "", "#include <concepts>", "#include <utility>", "#include <vector>", "",
            "#define TAEDA_BUILDER(name, plain, ...) \\",
            "  struct name : plain { using Plain = plain; __VA_ARGS__ \\",
-           "    template <std::same_as<Plain> Same> name(const Same& options) : Plain(options) {} }",
+           "    template <std::same_as<Plain> Same> name(const Same& options) : Plain(options) {} };",
            "#define TAEDA_SET(name) TAEDA_FIELD(name, name)",
            "#define TAEDA_FIELD(field, name) \\",
            "  auto& name(const typename decltype(Plain::field)::Type& value) { Plain::field = value; return *this; } \\",
            "  const auto& name() const { return Plain::field(); } \\",
            "  auto& name() { return Plain::field(); }"]
-    for inner, lines in sorted(found.items()):
-        out += ["", f"namespace taeda_compat::{inner} {{", f"using namespace taeda::{inner};", *joined(lines)]
-        out += [f"}}  // namespace taeda_compat::{inner}"]
+    for inner, space in SPACES.items():
+        out += ["", f"namespace taeda_compat::{space} {{", *USED[inner], *joined(found[inner]), f"}}  // namespace taeda_compat::{space}"]
     return "\n".join(out + ["#undef TAEDA_BUILDER", "#undef TAEDA_SET", "#undef TAEDA_FIELD"]) + "\n"
 
 

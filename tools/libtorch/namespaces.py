@@ -26,6 +26,9 @@ PRIVATE = re.compile(r"(\w*detail|testing|policy|equivalence|philox|math|rnn_cel
 BY_HAND = {"complex"}
 # The holders of modules, which torch::nn has as classes of its own (taeda_compat/modules.h): a key among the namespaces.
 HOLDERS = "taeda_holders"
+BUILDER = "TAEDA_BUILDER("
+# Classes of options (builders.py), which a directive brings.
+OPTIONS = {"nn": "nn_options", "nn::functional": "functional_options"}
 # Public namespaces of headers that <torch/torch.h> does not include.
 APART = ("distributed", "distributions", "models", "multiprocessing")
 # Namespaces that at and c10 have, too.
@@ -140,6 +143,9 @@ def scan(text, names):
         c = text[at]
         if c == "(":
             at = skip(text, at, "(", ")")
+            if BUILDER in text[start:at]:  # a macro that ends itself
+                add(names, spaces, text[start:at])
+                start = at
             continue
         if c == ";":
             add(names, spaces, text[start:at])
@@ -220,6 +226,7 @@ def held(holders):
 def header(names):
     """The text of taeda/generated/compat/namespaces.h."""
     holders = names.pop(HOLDERS)
+    options = {inner: names.pop(f"taeda_compat::{space}") for inner, space in OPTIONS.items()}
     spaces = merged(names)
     out = ["// Made by tools/libtorch/namespaces.py from the headers of Taeda. Not to be edited.",
            "// What namespaces torch, at and c10 hold. They can be reopened, as can those within torch.", "#pragma once", "",
@@ -227,8 +234,9 @@ def header(names):
     for inner in sorted(spaces):
         roots = ["torch"] + [root for root, shared in SHARED.items() if inner in shared]
         for root in roots:
-            plain = {n: s for n, s in spaces[inner].items() if inner != "nn" or n not in holders}
-            out += ["", f"namespace {root}::{inner} {{"] + using(plain)
+            others = options.get(inner, set()) | (holders if inner == "nn" else set())
+            out += ["", f"namespace {root}::{inner} {{"] + using({n: s for n, s in spaces[inner].items() if n not in others})
+            out += [f"using namespace taeda_compat::{OPTIONS[inner]};"] if inner in OPTIONS else []
             out += held(holders) if inner == "nn" else []
             out += [f"}}  // namespace {root}::{inner}"]
     for inner in APART:

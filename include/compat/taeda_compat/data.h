@@ -1,5 +1,5 @@
-// torch::data: loaders and samplers whose order is that of libtorch's C++, which draws other numbers
-// than Python's, data sets and forms of collating.
+// torch::data: loaders and samplers whose order is that of libtorch's C++, which draws other
+// numbers than Python's, data sets and forms of collating.
 #pragma once
 
 #include <taeda/io/keyed_archive.h>
@@ -86,16 +86,7 @@ struct AsLibtorch : taeda::data::detail::AsIs {
 };
 
 template <class D>
-concept AnyDataset = requires {
-  D::is_stateful;
-};
-
-template <class D>
-auto loader(D dataset, taeda::data::LoaderConfig config) {
-  using Batch = taeda::data::detail::batch_t<D, AsLibtorch>;
-  return std::make_unique<taeda::data::DataLoader<Batch>>(std::move(dataset), std::move(config),
-                                                          AsLibtorch{});
-}
+concept AnyDataset = std::same_as<decltype(D::is_stateful), const bool>;
 
 }  // namespace data_detail
 
@@ -106,7 +97,7 @@ requires(std::derived_from<Sampler, taeda::data::samplers::Sampler>&& data_detai
          D>) auto make_data_loader(D dataset, Sampler sampler,
                                    taeda::data::DataLoaderOptions options = {}) {
   options.sampler(std::make_shared<Sampler>(std::move(sampler)));
-  return data_detail::loader(std::move(dataset), options.config());
+  return taeda::data::detail::make_loader<data_detail::AsLibtorch>(std::move(dataset), options);
 }
 /// With a kind of sampler that is made from the dataset's size, which must be known.
 template <class Sampler, class D>
@@ -121,13 +112,12 @@ requires(std::derived_from<Sampler, taeda::data::samplers::Sampler>&& data_detai
 template <class D>
 requires data_detail::AnyDataset<D>
 auto make_data_loader(D dataset, taeda::data::DataLoaderOptions options = {}) {
-  taeda::data::LoaderConfig config = options.config();
-  if (!config.sampler && !config.shuffle) config.shuffle = !D::is_stateful;
   if constexpr (!D::is_stateful)
-    if (config.shuffle.value_or(false) && !config.seed)
+    if (const auto config = options.config();
+        config.shuffle.value_or(!config.sampler) && !config.seed)
       return data::make_data_loader<samplers::RandomSampler>(std::move(dataset),
                                                              options.shuffle(std::nullopt));
-  return data_detail::loader(std::move(dataset), std::move(config));
+  return taeda::data::detail::make_loader<data_detail::AsLibtorch>(std::move(dataset), options);
 }
 
 }  // namespace taeda_compat::data

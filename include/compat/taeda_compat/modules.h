@@ -50,9 +50,9 @@ class Cloneable : public taeda::nn::Cloneable<Derived> {
 
 /// Options by the type of their sizes.
 template <class Sizes>
-using AdaptiveAvgPoolOptions = AdaptivePoolOptions<nn_detail::dims_of<Sizes>>;
+using AdaptiveAvgPoolOptions = nn_options::AdaptivePoolOptions<nn_detail::dims_of<Sizes>>;
 template <class Sizes>
-using AdaptiveMaxPoolOptions = AdaptivePoolOptions<nn_detail::dims_of<Sizes>>;
+using AdaptiveMaxPoolOptions = nn_options::AdaptivePoolOptions<nn_detail::dims_of<Sizes>>;
 template <size_t D>
 using ReflectionPadOptions = PadOptions<D>;
 template <size_t D>

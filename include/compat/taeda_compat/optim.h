@@ -1,4 +1,5 @@
-// libtorch's StepLR, and torch::optim::serialize with its helpers for optimizers of a program's own.
+// libtorch's StepLR, and torch::optim::serialize with its helpers for optimizers of a program's
+// own.
 #pragma once
 
 #include <taeda/io/keyed_archive.h>
@@ -79,8 +80,6 @@ namespace taeda_compat::optim {
 class StepLR final : public taeda::optim::StepLR {
  public:
   using taeda::optim::StepLR::StepLR;
-
- private:
   double rate(size_t group, double base, double current, int64_t epoch) override {
     return taeda::optim::StepLR::rate(group, base, current, epoch - 1);
   }

@@ -1,90 +1,108 @@
 // Activations as functions, and their options. Formulas: ops/elementwise/activation.h.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/nn/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/nn/softmax.h"
 
 namespace taeda::inline v0_2::nn {
 
-class ReLUOptions {
- public:
-  ReLUOptions(bool inplace = false) : inplace_(inplace) {}
-  TAEDA_ARG(bool, inplace);
+/// Of modules ReLU, ReLU6 and SELU.
+struct ReLUOptions {
+  /// Whether the input is changed.
+  Option<bool> inplace = false;
 };
 using ReLU6Options = ReLUOptions;
 using SELUOptions = ReLUOptions;
 
-class LeakyReLUOptions {
-  TAEDA_ARG(double, negative_slope) = 0.01;
-  TAEDA_ARG(bool, inplace) = false;
+/// Of module LeakyReLU.
+struct LeakyReLUOptions {
+  /// The slope of negative values.
+  Option<double> negative_slope = 0.01;
+  /// Whether the input is changed.
+  Option<bool> inplace = false;
 };
 
-class ELUOptions {
-  TAEDA_ARG(double, alpha) = 1.0;
-  TAEDA_ARG(bool, inplace) = false;
+/// Of modules ELU and CELU.
+struct ELUOptions {
+  /// The value that negative ones tend to is -alpha.
+  Option<double> alpha = 1.0;
+  /// Whether the input is changed.
+  Option<bool> inplace = false;
 };
 using CELUOptions = ELUOptions;
 
-class GELUOptions {
- public:
-  GELUOptions(std::string approximate = "none") : approximate_(std::move(approximate)) {}
-  /// "none" or "tanh"
-  TAEDA_ARG(std::string, approximate);
+/// Of module GELU.
+struct GELUOptions {
+  /// "none", or "tanh" for the approximation by that function.
+  Option<std::string> approximate = std::string("none");
 };
 
-class HardtanhOptions {
-  TAEDA_ARG(double, min_val) = -1.0;
-  TAEDA_ARG(double, max_val) = 1.0;
-  TAEDA_ARG(bool, inplace) = false;
+/// Of module Hardtanh.
+struct HardtanhOptions {
+  /// The smallest value of the result.
+  Option<double> min_val = -1.0;
+  /// The largest one, above `min_val`.
+  Option<double> max_val = 1.0;
+  /// Whether the input is changed.
+  Option<bool> inplace = false;
 };
 
-class SoftplusOptions {
-  TAEDA_ARG(double, beta) = 1.0;
-  TAEDA_ARG(double, threshold) = 20.0;
+/// Of module Softplus: log(1 + exp(beta x)) / beta.
+struct SoftplusOptions {
+  /// How sharp the bend is.
+  Option<double> beta = 1.0;
+  /// Where beta x is larger, the result is x.
+  Option<double> threshold = 20.0;
 };
 
-/// Of softmax, log_softmax and softmin.
-class SoftmaxOptions {
- public:
-  SoftmaxOptions(int64_t dim) : dim_(dim) {}
-  TAEDA_ARG(int64_t, dim);
+/// Of modules Softmax, LogSoftmax and Softmin.
+struct SoftmaxOptions {
+  /// The dimension along which results sum to 1; negative from the end.
+  Option<int64_t> dim;
 };
 using LogSoftmaxOptions = SoftmaxOptions;
 using SoftminOptions = SoftmaxOptions;
 
-class PReLUOptions {
-  TAEDA_ARG(int64_t, num_parameters) = 1;
-  TAEDA_ARG(double, init) = 0.25;
+/// Of module PReLU.
+struct PReLUOptions {
+  /// How many slopes are learned: 1, or one for each channel.
+  Option<int64_t> num_parameters = 1;
+  /// What they are at first.
+  Option<double> init = 0.25;
 };
 
-/// The slope of negative values is drawn between the bounds.
-class RReLUOptions {
-  TAEDA_ARG(double, lower) = 1.0 / 8.0;
-  TAEDA_ARG(double, upper) = 1.0 / 3.0;
-  TAEDA_ARG(bool, inplace) = false;
+/// Of module RReLU.
+struct RReLUOptions {
+  /// The slope of negative values is drawn from here on ...
+  Option<double> lower = 1.0 / 8.0;
+  /// ... up to here.
+  Option<double> upper = 1.0 / 3.0;
+  /// Whether the input is changed.
+  Option<bool> inplace = false;
 };
 
-class GLUOptions {
- public:
-  GLUOptions(int64_t dim = -1) : dim_(dim) {}
-  TAEDA_ARG(int64_t, dim);
+/// Of module GLU.
+struct GLUOptions {
+  /// The dimension that is halved; its size is even.
+  Option<int64_t> dim = -1;
 };
 
-class ThresholdOptions {
- public:
-  ThresholdOptions(double threshold, double value) : threshold_(threshold), value_(value) {}
-  TAEDA_ARG(double, threshold);
-  TAEDA_ARG(double, value);
-  TAEDA_ARG(bool, inplace) = false;
+/// Of module Threshold.
+struct ThresholdOptions {
+  /// What is not above it is replaced ...
+  Option<double> threshold;
+  /// ... by this.
+  Option<double> value;
+  /// Whether the input is changed.
+  Option<bool> inplace = false;
 };
 
-/// Of softshrink and hardshrink.
-class ShrinkOptions {
- public:
-  ShrinkOptions(double lambda = 0.5) : lambda_(lambda) {}
-  TAEDA_ARG(double, lambda);
+/// Of modules Softshrink and Hardshrink.
+struct ShrinkOptions {
+  /// What lies within +-lambda becomes 0; at least 0 for Softshrink.
+  Option<double> lambda = 0.5;
 };
 using SoftshrinkOptions = ShrinkOptions;
 using HardshrinkOptions = ShrinkOptions;
@@ -105,27 +123,36 @@ using ThresholdFuncOptions = ThresholdOptions;
 using SoftshrinkFuncOptions = SoftshrinkOptions;
 using HardshrinkFuncOptions = HardshrinkOptions;
 
-class SoftmaxFuncOptions {
- public:
-  SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
-  TAEDA_ARG(int64_t, dim);
+/// Of softmax, log_softmax and softmin.
+struct SoftmaxFuncOptions {
+  /// The dimension along which results sum to 1; negative from the end.
+  Option<int64_t> dim;
   /// The input is cast to it first.
-  TAEDA_ARG(OptionalDtype, dtype);
+  Option<OptionalDtype> dtype = OptionalDtype();
 };
 using LogSoftmaxFuncOptions = SoftmaxFuncOptions;
 using SoftminFuncOptions = SoftmaxFuncOptions;
 
-class RReLUFuncOptions {
-  TAEDA_ARG(double, lower) = 1.0 / 8.0;
-  TAEDA_ARG(double, upper) = 1.0 / 3.0;
-  TAEDA_ARG(bool, training) = false;
-  TAEDA_ARG(bool, inplace) = false;
+/// Of rrelu.
+struct RReLUFuncOptions {
+  /// The slope of negative values is drawn from here on ...
+  Option<double> lower = 1.0 / 8.0;
+  /// ... up to here.
+  Option<double> upper = 1.0 / 3.0;
+  /// Whether slopes are drawn; else all are the mean of the bounds.
+  Option<bool> training = false;
+  /// Whether the input is changed.
+  Option<bool> inplace = false;
 };
 
-class GumbelSoftmaxFuncOptions {
-  TAEDA_ARG(double, tau) = 1.0;
-  TAEDA_ARG(bool, hard) = false;
-  TAEDA_ARG(int, dim) = -1;
+/// Of gumbel_softmax.
+struct GumbelSoftmaxFuncOptions {
+  /// The temperature, above 0.
+  Option<double> tau = 1.0;
+  /// Whether results are one-hot.
+  Option<bool> hard = false;
+  /// The dimension along which results sum to 1; negative from the end.
+  Option<int> dim = -1;
 };
 
 // The functions without options or flags are those of ops/elementwise/activation.h.
@@ -151,7 +178,7 @@ Tensor threshold(const Tensor& x, double threshold, double value, bool inplace =
 Tensor threshold(const Tensor& x, const ThresholdFuncOptions& o);
 template <class = void>
 Tensor gelu(const Tensor& x, const GELUFuncOptions& o) {
-  return taeda::gelu(x, o.approximate());
+  return taeda::gelu(x, o.approximate);
 }
 Tensor softplus(const Tensor& x, const SoftplusFuncOptions& o);
 template <class = void>
@@ -178,15 +205,15 @@ Tensor softmin(const Tensor& x, const SoftminFuncOptions& o);
 Tensor rrelu(const Tensor& input, double lower, double upper, bool training = false,
              bool inplace = false);
 inline Tensor rrelu(const Tensor& input, const RReLUFuncOptions& o = {}) {
-  return rrelu(input, o.lower(), o.upper(), o.training(), o.inplace());
+  return rrelu(input, o.lower, o.upper, o.training, o.inplace);
 }
 
 /// softmax((logits + g) / tau) with g drawn from the standard Gumbel distribution. `hard`: one-hot
 /// vectors at its largest elements, with its gradient (Jang et al. 2017, arXiv:1611.01144).
 Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard = false, int64_t dim = -1);
 inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& o = {}) {
-  return gumbel_softmax(logits, o.tau(), o.hard(), o.dim());
+  return gumbel_softmax(logits, o.tau, o.hard, o.dim);
 }
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

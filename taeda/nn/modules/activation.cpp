@@ -1,59 +1,77 @@
 #include "taeda/nn/modules/activation.h"
 
+#include "taeda/nn/settings.h"
 #include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
 
 namespace {
 
-std::string inplace_text(bool inplace, const char* separator = ", ") {
-  return inplace ? std::string(separator) + "inplace=True" : "";
-}
+// What each kind of options shows.
+// ---------------------------------------------------------------------------
 
-/// Numbers that Python's defaults give as integers: "20" rather than "20.0".
-std::string plain_text(double value) {
-  const std::string text = float_text(value);
-  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+void show(Settings&, const detail::NoOptions&) {}
+void show(Settings& out, const ReLUOptions& o) { out.unless(false, "inplace", o.inplace()); }
+void show(Settings& out, const LeakyReLUOptions& o) {
+  out("negative_slope", o.negative_slope).unless(false, "inplace", o.inplace());
 }
-
-std::string dim_text(int64_t dim) { return "dim=" + std::to_string(dim); }
+void show(Settings& out, const ELUOptions& o) {
+  out("alpha", o.alpha).unless(false, "inplace", o.inplace());
+}
+void show(Settings& out, const GELUOptions& o) { out.python("approximate", o.approximate); }
+void show(Settings& out, const HardtanhOptions& o) {
+  out("min_val", o.min_val)("max_val", o.max_val).unless(false, "inplace", o.inplace());
+}
+void show(Settings& out, const SoftplusOptions& o) {
+  out.number("beta", o.beta).number("threshold", o.threshold);
+}
+void show(Settings& out, const SoftmaxOptions& o) { out("dim", o.dim); }
+void show(Settings& out, const RReLUOptions& o) {
+  out("lower", o.lower)("upper", o.upper).unless(false, "inplace", o.inplace());
+}
+void show(Settings& out, const GLUOptions& o) { out("dim", o.dim); }
+void show(Settings& out, const ThresholdOptions& o) {
+  out.number("threshold", o.threshold).number("value", o.value);
+  out.unless(false, "inplace", o.inplace());
+}
+void show(Settings& out, const ShrinkOptions& o) { out.value(o.lambda); }
 
 }  // namespace
 
-std::string ReLUImpl::extra_repr() const { return inplace_text(options.inplace(), ""); }
-std::string ReLU6Impl::extra_repr() const { return inplace_text(options.inplace(), ""); }
-std::string SELUImpl::extra_repr() const { return inplace_text(options.inplace(), ""); }
-std::string LeakyReLUImpl::extra_repr() const {
-  return "negative_slope=" + float_text(options.negative_slope()) + inplace_text(options.inplace());
+template <class OptionsType, class Derived>
+void detail::Activation<OptionsType, Derived>::settings(Settings& out) const {
+  show(out.of(typeid(Derived)), options);
 }
-std::string RReLUImpl::extra_repr() const {
-  return "lower=" + float_text(options.lower()) + ", upper=" + float_text(options.upper()) +
-         inplace_text(options.inplace());
-}
-std::string ELUImpl::extra_repr() const {
-  return "alpha=" + float_text(options.alpha()) + inplace_text(options.inplace());
-}
-std::string CELUImpl::extra_repr() const {
-  return "alpha=" + float_text(options.alpha()) + inplace_text(options.inplace());
-}
-std::string GELUImpl::extra_repr() const { return "approximate='" + options.approximate() + "'"; }
-std::string HardtanhImpl::extra_repr() const {
-  return "min_val=" + float_text(options.min_val()) + ", max_val=" + float_text(options.max_val()) +
-         inplace_text(options.inplace());
-}
-std::string SoftplusImpl::extra_repr() const {
-  return "beta=" + plain_text(options.beta()) + ", threshold=" + plain_text(options.threshold());
-}
-std::string GLUImpl::extra_repr() const { return dim_text(options.dim()); }
-std::string SoftshrinkImpl::extra_repr() const { return float_text(options.lambda()); }
-std::string HardshrinkImpl::extra_repr() const { return float_text(options.lambda()); }
-std::string ThresholdImpl::extra_repr() const {
-  return "threshold=" + plain_text(options.threshold()) + ", value=" + plain_text(options.value()) +
-         inplace_text(options.inplace());
-}
-std::string SoftmaxImpl::extra_repr() const { return dim_text(options.dim()); }
-std::string LogSoftmaxImpl::extra_repr() const { return dim_text(options.dim()); }
-std::string SoftminImpl::extra_repr() const { return dim_text(options.dim()); }
+
+#define TAEDA_ACTIVATION(Options, Name) template class detail::Activation<Options, Name##Impl>
+TAEDA_ACTIVATION(ReLUOptions, ReLU);
+TAEDA_ACTIVATION(ReLU6Options, ReLU6);
+TAEDA_ACTIVATION(SELUOptions, SELU);
+TAEDA_ACTIVATION(LeakyReLUOptions, LeakyReLU);
+TAEDA_ACTIVATION(RReLUOptions, RReLU);
+TAEDA_ACTIVATION(ELUOptions, ELU);
+TAEDA_ACTIVATION(CELUOptions, CELU);
+TAEDA_ACTIVATION(GELUOptions, GELU);
+TAEDA_ACTIVATION(HardtanhOptions, Hardtanh);
+TAEDA_ACTIVATION(SoftplusOptions, Softplus);
+TAEDA_ACTIVATION(GLUOptions, GLU);
+TAEDA_ACTIVATION(SoftshrinkOptions, Softshrink);
+TAEDA_ACTIVATION(HardshrinkOptions, Hardshrink);
+TAEDA_ACTIVATION(ThresholdOptions, Threshold);
+TAEDA_ACTIVATION(SoftmaxOptions, Softmax);
+TAEDA_ACTIVATION(LogSoftmaxOptions, LogSoftmax);
+TAEDA_ACTIVATION(SoftminOptions, Softmin);
+TAEDA_ACTIVATION(detail::NoOptions, Sigmoid);
+TAEDA_ACTIVATION(detail::NoOptions, Tanh);
+TAEDA_ACTIVATION(detail::NoOptions, Softsign);
+TAEDA_ACTIVATION(detail::NoOptions, SiLU);
+TAEDA_ACTIVATION(detail::NoOptions, Mish);
+TAEDA_ACTIVATION(detail::NoOptions, Hardswish);
+TAEDA_ACTIVATION(detail::NoOptions, Hardsigmoid);
+TAEDA_ACTIVATION(detail::NoOptions, Tanhshrink);
+TAEDA_ACTIVATION(detail::NoOptions, LogSigmoid);
+TAEDA_ACTIVATION(detail::NoOptions, Softmax2d);
+#undef TAEDA_ACTIVATION
 
 Tensor Softmax2dImpl::forward(const Tensor& x) {
   TAEDA_CHECK(x.dim() == 3 || x.dim() == 4, "Softmax2d requires a 3D or 4D tensor as input");
@@ -63,8 +81,9 @@ Tensor Softmax2dImpl::forward(const Tensor& x) {
 void PReLUImpl::reset() {
   weight = register_parameter("weight", full({options.num_parameters()}, options.init()));
 }
-std::string PReLUImpl::extra_repr() const {
-  return "num_parameters=" + std::to_string(options.num_parameters());
+
+void PReLUImpl::settings(Settings& out) const {
+  out.of(typeid(PReLUImpl))("num_parameters", options.num_parameters);
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

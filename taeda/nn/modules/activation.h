@@ -8,14 +8,19 @@
 namespace taeda::inline v0_2::nn {
 
 namespace detail {
-/// A module without parameters around one function.
-template <class Options, class Derived>
+/// A module without parameters around one function. A first setting may be given without a name.
+template <class OptionsType, class Derived>
 class Activation : public Cloneable<Derived> {
  public:
+  using Options = OptionsType;
   Activation() requires std::is_default_constructible_v<Options>
   = default;
   explicit Activation(Options o) : options(std::move(o)) {}
+  template <class T>
+  requires requires(T first) { Options{first}; }
+  explicit Activation(T first) : options{std::move(first)} {}
   void reset() override {}
+  void settings(Settings& out) const override;
   Options options;
 };
 struct NoOptions {};
@@ -25,7 +30,6 @@ class ReLUImpl : public detail::Activation<ReLUOptions, ReLUImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::relu(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(ReLU);
 
@@ -33,7 +37,6 @@ class ReLU6Impl : public detail::Activation<ReLU6Options, ReLU6Impl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::relu6(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(ReLU6);
 
@@ -41,7 +44,6 @@ class SELUImpl : public detail::Activation<SELUOptions, SELUImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::selu(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(SELU);
 
@@ -49,7 +51,6 @@ class LeakyReLUImpl : public detail::Activation<LeakyReLUOptions, LeakyReLUImpl>
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::leaky_relu(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(LeakyReLU);
 
@@ -57,9 +58,8 @@ class RReLUImpl : public detail::Activation<RReLUOptions, RReLUImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) {
-    return functional::rrelu(x, options.lower(), options.upper(), is_training(), options.inplace());
+    return functional::rrelu(x, options.lower, options.upper, is_training(), options.inplace);
   }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(RReLU);
 
@@ -67,7 +67,6 @@ class ELUImpl : public detail::Activation<ELUOptions, ELUImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::elu(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(ELU);
 
@@ -75,7 +74,6 @@ class CELUImpl : public detail::Activation<CELUOptions, CELUImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::celu(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(CELU);
 
@@ -83,7 +81,6 @@ class GELUImpl : public detail::Activation<GELUOptions, GELUImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::gelu(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(GELU);
 
@@ -91,7 +88,6 @@ class HardtanhImpl : public detail::Activation<HardtanhOptions, HardtanhImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::hardtanh(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(Hardtanh);
 
@@ -99,7 +95,6 @@ class SoftplusImpl : public detail::Activation<SoftplusOptions, SoftplusImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::softplus(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(Softplus);
 
@@ -107,7 +102,6 @@ class GLUImpl : public detail::Activation<GLUOptions, GLUImpl> {
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::glu(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(GLU);
 
@@ -115,7 +109,6 @@ class SoftshrinkImpl : public detail::Activation<SoftshrinkOptions, SoftshrinkIm
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::softshrink(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(Softshrink);
 
@@ -123,17 +116,14 @@ class HardshrinkImpl : public detail::Activation<HardshrinkOptions, HardshrinkIm
  public:
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::hardshrink(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(Hardshrink);
 
 class ThresholdImpl : public detail::Activation<ThresholdOptions, ThresholdImpl> {
  public:
-  ThresholdImpl(double threshold, double value)
-      : ThresholdImpl(ThresholdOptions(threshold, value)) {}
+  ThresholdImpl(double threshold, double value) : ThresholdImpl(Options{threshold, value}) {}
   using Activation::Activation;
   Tensor forward(const Tensor& x) { return functional::threshold(x, options); }
-  std::string extra_repr() const override;
 };
 TAEDA_MODULE(Threshold);
 
@@ -203,8 +193,7 @@ TAEDA_MODULE(LogSigmoid);
 class SoftmaxImpl : public detail::Activation<SoftmaxOptions, SoftmaxImpl> {
  public:
   using Activation::Activation;
-  Tensor forward(const Tensor& x) { return x.softmax(options.dim()); }
-  std::string extra_repr() const override;
+  Tensor forward(const Tensor& x) { return x.softmax(options.dim); }
 };
 TAEDA_MODULE(Softmax);
 
@@ -219,29 +208,28 @@ TAEDA_MODULE(Softmax2d);
 class LogSoftmaxImpl : public detail::Activation<LogSoftmaxOptions, LogSoftmaxImpl> {
  public:
   using Activation::Activation;
-  Tensor forward(const Tensor& x) { return x.log_softmax(options.dim()); }
-  std::string extra_repr() const override;
+  Tensor forward(const Tensor& x) { return x.log_softmax(options.dim); }
 };
 TAEDA_MODULE(LogSoftmax);
 
 class SoftminImpl : public detail::Activation<SoftminOptions, SoftminImpl> {
  public:
   using Activation::Activation;
-  Tensor forward(const Tensor& x) { return x.neg().softmax(options.dim()); }
-  std::string extra_repr() const override;
+  Tensor forward(const Tensor& x) { return x.neg().softmax(options.dim); }
 };
 TAEDA_MODULE(Softmin);
 
 /// A learnt slope for negative values; one, or one for each channel.
 class PReLUImpl : public Cloneable<PReLUImpl> {
  public:
-  explicit PReLUImpl(PReLUOptions o = {}) : options(std::move(o)) { reset(); }
+  using Options = PReLUOptions;
+  explicit PReLUImpl(Options o = {}) : options(std::move(o)) { reset(); }
   void reset() override;
   Tensor forward(const Tensor& x) { return functional::prelu(x, weight); }
-  std::string extra_repr() const override;
-  PReLUOptions options;
+  void settings(Settings& out) const override;
+  Options options;
   Tensor weight;
 };
 TAEDA_MODULE(PReLU);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

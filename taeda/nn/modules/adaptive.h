@@ -1,6 +1,7 @@
 // A softmax over very many classes.
 #pragma once
 
+#include "taeda/base/arg.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/modules/linear.h"
 
@@ -65,4 +66,4 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
 };
 TAEDA_MODULE(AdaptiveLogSoftmaxWithLoss);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -35,7 +35,7 @@ std::vector<nn::Sequential> parts_of_model(int stages, bool in_place = false,
   manual_seed(11);
   std::vector<nn::Sequential> out;
   for (int s = 0; s < stages; ++s) {
-    nn::Sequential part(nn::ReLU(nn::ReLUOptions(in_place && s > 0)), nn::Linear(6, 6), nn::Tanh());
+    nn::Sequential part(nn::ReLU(in_place && s > 0), nn::Linear(6, 6), nn::Tanh());
     part->to(device, kDouble);
     out.push_back(part);
   }
