@@ -23,7 +23,7 @@ struct ConvOptions {
   Option<KernelPadding<D>> padding = 0;
   /// Elements of the input from one of the kernel to the next, at least 1.
   Option<ExpandingArray<D>> dilation = 1;
-  /// Into how many parts the channels are divided, at least 1; each sees the others' inputs not.
+  /// Into how many parts the channels are divided, at least 1; each part of the result has its own.
   Option<int64_t> groups = 1;
   /// Whether a learned number is added to each channel of the result.
   Option<bool> bias = true;
@@ -51,7 +51,7 @@ struct ConvTransposeOptions {
   /// Elements that are added at the end of each dimension of the result; less than the stride or
   /// the dilation.
   Option<ExpandingArray<D>> output_padding = 0;
-  /// Into how many parts the channels are divided, at least 1; each sees the others' inputs not.
+  /// Into how many parts the channels are divided, at least 1; each part of the result has its own.
   Option<int64_t> groups = 1;
   /// Whether a learned number is added to each channel of the result.
   Option<bool> bias = true;

@@ -43,9 +43,8 @@ Said written_for_libtorch() {
   torch::nn::Linear(2, 3)->clone();
   said.after_clone = torch::rand({1}).item<double>();
   try {
-    using torch::data::samplers::SequentialSampler;
-    for (const auto& batch : *torch::data::make_data_loader<SequentialSampler>(Eight(1)))
-      (void)batch;
+    auto bad = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Eight(1));
+    for (const auto& batch : *bad) (void)batch;
   } catch (const std::exception& e) {
     said.error = e.what();
   }

@@ -45,7 +45,8 @@ Said written_for_taeda() {
   nn::Linear(2, 3)->clone();
   said.after_clone = rand({1}).item<double>();
   try {
-    for (const Tensor& batch : data::DataLoader(Eight(1))) (void)batch;
+    data::DataLoader bad(Eight(1));
+    for (const Tensor& batch : bad) (void)batch;
   } catch (const std::exception& e) {
     said.error = e.what();
   }
