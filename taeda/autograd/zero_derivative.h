@@ -14,8 +14,10 @@ inline Tensor with_zero_derivative(const Tensor& grad) {
   if (!GradMode::is_enabled() || !grad.defined() || !node || node->edges.empty()) return grad;
   const Edge& to = node->edges[0];
   if (!to) return grad;
-  const auto& metas = to.node->inputs;  // of another node where this one is called by its backward
-  if (to.input_nr < metas.size() && metas[to.input_nr].sizes != DimVector(grad.sizes())) return grad;
+  // They are another node's where this one is called by a backward function.
+  const auto& inputs = to.node->inputs;
+  if (to.input_nr < inputs.size() && inputs[to.input_nr].sizes != DimVector(grad.sizes()))
+    return grad;
   const Tensor input = make_alias(grad), out = make_alias(grad);
   detail::link(input, to);
   record("ZeroDerivativeBackward0", out, {grad, input}, [](const Tensor& g, Needs needs) {
