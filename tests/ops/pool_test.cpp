@@ -233,6 +233,9 @@ TEST(Pool, SecondDerivativesAreZero) {
     const Tensor second = autograd::grad({first.sum()}, {x})[0];
     EXPECT_TRUE(second.equal(zeros_like(x)));
   }
+  const Tensor out = avg_pool2d(ones({1, 1, 2, 2}).requires_grad_(), 2);  // outside of a pass
+  const auto grads = out.grad_fn()->apply({ones({1, 1, 1, 1})}, autograd::Needs(1));
+  EXPECT_EQ(grads[0].sum().item<float>(), 1);
 }
 
 TEST(Pool, ErrorsNameWhatIsWrong) {

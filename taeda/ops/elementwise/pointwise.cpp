@@ -212,6 +212,14 @@ constexpr std::string_view kComputeUnsigned[] = {"mul",         "bitwise_and", "
     out = std::move(computed);
 }
 
+/// In a dtype that asks for a look at it, apart from what all others pass.
+[[gnu::noinline]] void run_rare(const detail::PointwiseCall& call, Tensor& out,
+                                ArrayRef<Operand> inputs, ScalarType common) {
+  if (is_wide_unsigned(common)) return run_unsigned(call, out, inputs, common);
+  if (call.make_complex && is_complex(common)) return run_complex(call, out, inputs, common);
+  run_in(call, out, inputs, common);
+}
+
 }  // namespace
 
 void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Operand> inputs) {
@@ -219,10 +227,8 @@ void detail::run_pointwise(const PointwiseCall& call, Tensor& out, ArrayRef<Oper
     return run_with_copies(call, out, inputs);
   // With no inputs the output decides (fill).
   const ScalarType common = inputs.empty() ? out.dtype() : common_dtype(call, inputs);
-  if (call.make_complex && is_complex(common)) [[unlikely]]
-    return run_complex(call, out, inputs, common);
-  if (is_wide_unsigned(common)) [[unlikely]]
-    return run_unsigned(call, out, inputs, common);
+  if (is_complex(common) || is_stored(common)) [[unlikely]]
+    return run_rare(call, out, inputs, common);
   run_in(call, out, inputs, common);
 }
 
