@@ -343,6 +343,93 @@ void zero_grad(const py::list& params, bool set_to_none) {
   }
 }
 
+double as_number(const py::handle& object) {
+  const Ref number(PyNumber_Float(object.ptr()));
+  if (!number) throw py::error_already_set();
+  return PyFloat_AS_DOUBLE(number.get());
+}
+
+/// How far L-BFGS is, from the dict that a parameter's state is in PyTorch, and back.
+struct LbfgsDict {
+  explicit LbfgsDict(const py::dict& d) : dict(d) {
+    for (const auto& [name, list] : lists())
+      if (dict.contains(name))
+        for (const py::handle t : py::list(dict[name])) list->push_back(tensor_of(t.ptr()));
+    state.d(tensor_in(dict.ptr(), key_of("d")));
+    state.prev_flat_grad(tensor_in(dict.ptr(), key_of("prev_flat_grad")));
+    state.H_diag(tensor_in(dict.ptr(), key_of("H_diag")));
+    if (state.d().defined() && !state.H_diag().defined())
+      state.H_diag(ones({}, state.d().options()));
+    state.func_evals(static_cast<int64_t>(number("func_evals")));
+    state.n_iter(static_cast<int64_t>(number("n_iter")));
+    state.t(number("t")).prev_loss(number("prev_loss"));
+  }
+
+  void write(size_t history_size) {
+    dict["func_evals"] = state.func_evals();
+    dict["n_iter"] = state.n_iter();
+    if (!state.d().defined()) return;
+    if (state.al()) {
+      py::list weights;
+      for (const Tensor& t : *state.al()) weights.append(object(t));
+      while (weights.size() < history_size) weights.append(py::none());
+      dict["al"] = weights;
+    }
+    dict["d"] = object(state.d());
+    dict["t"] = state.t();
+    for (const auto& [name, list] : lists()) {
+      py::list written;
+      for (const Tensor& t : *list) written.append(object(t));
+      dict[name] = written;
+    }
+    dict["H_diag"] = state.ro().empty() ? py::object(py::int_(1)) : object(state.H_diag());
+    dict["prev_flat_grad"] = object(state.prev_flat_grad());
+    dict["prev_loss"] = state.prev_loss();
+  }
+
+  static py::object object(const Tensor& t) { return py::reinterpret_steal<py::object>(wrap(t)); }
+  double number(const char* name) const { return dict.contains(name) ? as_number(dict[name]) : 0; }
+  std::array<std::pair<const char*, std::deque<Tensor>*>, 3> lists() {
+    return {
+        {{"old_dirs", &state.old_dirs()}, {"old_stps", &state.old_stps()}, {"ro", &state.ro()}}};
+  }
+  py::dict dict;
+  optim::LBFGSParamState state;
+};
+
+/// A step of L-BFGS from where the parameters are, whose gradients they have.
+void lbfgs_step(const py::dict& group, const py::dict& dict, const py::object& loss,
+                const py::function& closure) {
+  const NoGradGuard no_grad;
+  const auto whole = [&](const char* name) { return static_cast<int64_t>(as_number(group[name])); };
+  optim::LBFGSOptions options(as_number(group["lr"]));
+  options.max_iter(whole("max_iter")).max_eval(whole("max_eval"));
+  options.history_size(whole("history_size"));
+  options.tolerance_grad(as_number(group["tolerance_grad"]));
+  options.tolerance_change(as_number(group["tolerance_change"]));
+  const py::object search = group["line_search_fn"];
+  if (!search.is_none()) {
+    if (py::str(search).cast<std::string>() != "strong_wolfe")
+      raise(PyExc_RuntimeError, "only 'strong_wolfe' is supported");
+    options.line_search_fn(std::string("strong_wolfe"));
+  }
+  std::vector<Tensor> params;
+  for (const py::handle p : py::list(group["params"])) params.push_back(tensor_of(p.ptr()));
+  LbfgsDict known(dict);
+  optim::lbfgs_step(
+      options, known.state, params, as_number(loss),
+      [&] {
+        py::object again;
+        {
+          AutoGradMode with_gradients(true);
+          again = closure();
+        }
+        return as_number(again);
+      },
+      group.contains("maximize") && py::bool_(group["maximize"]));
+  known.write(static_cast<size_t>(options.history_size()));
+}
+
 void add_rates(py::module_& m) {
   namespace rates = optim::rates;
   py::module_ r = m.def_submodule("rates", "How learning rates go over the epochs.");
@@ -367,6 +454,7 @@ void add_optim_steps(PyObject* module) {
       "_optim", "The library's rules of optimizers over groups and states of Python.");
   add_rates(m);
   m.def("step", &step);
+  m.def("lbfgs_step", &lbfgs_step);
   m.def("first_state", &first_state);
   m.def("refused", &refused);
   m.def("zero_grad", &zero_grad);
