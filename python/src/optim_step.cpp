@@ -445,6 +445,15 @@ void add_rates(py::module_& m) {
   r.def("cosine_rise", &rates::cosine_rise);
   r.def("annealed", &rates::annealed);
   r.def("cycle", &rates::cycle);
+  r.def("restarted", &rates::restarted<int64_t>);
+  r.def("restarted", &rates::restarted<double>);
+  r.def("approached", &rates::approached);
+  r.def("is_better", &rates::is_better);
+  r.def("plateau_ends",
+        [](bool better, double patience, int64_t cooldown, int64_t bad, int64_t rest) {
+          const bool ends = rates::plateau_ends(better, patience, cooldown, bad, rest);
+          return std::make_tuple(ends, bad, rest);
+        });
 }
 
 }  // namespace
