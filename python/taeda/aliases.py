@@ -54,25 +54,12 @@ def nuclear_norm(input, dim=(-2, -1), keepdim=False):
 
 def pixel_shuffle(input, upscale_factor):
     """Channels become pixels: (*, C r^2, H, W) to (*, C, H r, W r)."""
-    r = upscale_factor
-    *batch, channels, height, width = input.shape
-    if channels % (r * r):
-        raise RuntimeError("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-                           f"upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}")
-    parts = input.reshape(*batch, channels // (r * r), r, r, height, width)
-    n = len(batch)
-    order = list(range(n)) + [n, n + 3, n + 1, n + 4, n + 2]
-    return parts.permute(order).reshape(*batch, channels // (r * r), height * r, width * r)
+    return _C._functional.pixel_shuffle(input, upscale_factor)
 
 
 def pixel_unshuffle(input, downscale_factor):
     """The inverse of pixel_shuffle."""
-    r = downscale_factor
-    *batch, channels, height, width = input.shape
-    n = len(batch)
-    parts = input.reshape(*batch, channels, height // r, r, width // r, r)
-    order = list(range(n)) + [n, n + 2, n + 4, n + 1, n + 3]
-    return parts.permute(order).reshape(*batch, channels * r * r, height // r, width // r)
+    return _C._functional.pixel_unshuffle(input, downscale_factor)
 
 
 # torch.t_copy(x) and the like are the views of those names, in memory of their own.
