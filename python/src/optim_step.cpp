@@ -2,6 +2,7 @@
 
 #include <array>
 #include <deque>
+#include <exception>
 #include <memory>
 
 #include "bindings.h"
@@ -27,7 +28,7 @@ struct Named {
   explicit Named(const Rule& r) : rule(r), op(std::string(r.name) + ".step()") {
     for (const RuleField& field : r.fields) options.push_back(key_of(field.option));
     for (const auto& state : r.states) states.push_back(key_of(state.name));
-    for (const auto& number : r.numbers) numbers.push_back(key_of(number.name));
+    for (const char* number : r.numbers) numbers.push_back(key_of(number));
   }
   const Rule& rule;
   std::string op;
@@ -107,11 +108,13 @@ void write_number(const Tensor& t, double value) {
     t.fill_(value);
 }
 
-/// A parameter's dict of state, and where its numbers are.
+/// A parameter's dict of state, and what of it is lent.
 struct Place {
-  PyObject* param;          // which its group keeps
+  PyObject* object;         // the parameter, which its group keeps
   PyObject* state;          // nullptr before the first step
+  Tensor param, grad;       // complex ones as pairs of reals
   Tensor step, numbers[2];  // undefined where there is none yet, or no tensor
+  Tensor states[ParamRef::kMaxStates];
   bool had[ParamRef::kMaxStates] = {};
 };
 
@@ -128,22 +131,22 @@ double whole_step(PyObject* state) {
   return found && PyNumber_Check(found) ? PyFloat_AsDouble(found) : 0;
 }
 
-Lent lend(const Named& named, const double* values, const RuleStep& step, PyObject* states,
-          Place& place) {
-  const Tensor& param = tensor_of(place.param);
+Lent lend(const Named& named, const double* values, PyObject* states, Place& place) {
+  const Tensor& param = tensor_of(place.object);
   const Rule& rule = named.rule;
   if (param.is_complex() && !rule.complex)
     raise(PyExc_RuntimeError, std::string(rule.name) + " does not support complex parameters");
-  place.state = item(states, place.param);
+  place.state = item(states, place.object);
   if (place.state && !PyDict_Check(place.state)) place.state = nullptr;
   const bool real = param.is_complex() && !param.grad().is_sparse();
-  Lent lent{.param = real ? view_as_real(param) : param,
-            .grad = real ? view_as_real(param.grad()) : param.grad()};
+  place.param = real ? view_as_real(param) : param;
+  place.grad = real ? view_as_real(param.grad()) : param.grad();
+  Lent lent;
   for (size_t k = 0; k < rule.states.size(); ++k) {
-    if (!step.wants(values, k)) continue;
+    if (!rule.wants(values, k)) continue;
     const Tensor state = tensor_in(place.state, named.states[k]);
     place.had[k] = state.defined();
-    lent.states[k] = real ? as_real(state) : state;
+    place.states[k] = real ? as_real(state) : state;
   }
   if (rule.counts) {
     place.step = tensor_in(place.state, step_key());
@@ -169,16 +172,15 @@ void put(PyObject* dict, PyObject* key, PyObject* owned) {
 PyObject* new_number(double value) { return wrap(full({}, value, TensorOptions(kFloat32))); }
 
 /// Writes a parameter's new count, and what was made for it, to its dict.
-void take_back(const Named& named, const RuleStep& step, const double* values, const Lent& lent,
-               const Place& place, PyObject* states) {
+void take_back(const Named& named, const Lent& lent, const Place& place, PyObject* states) {
   const Rule& rule = named.rule;
   PyObject* state = place.state;
   if (!state) {
     bool any = rule.counts || rule.numbers.size() > 0;
-    for (const Tensor& t : lent.states) any = any || t.defined();
+    for (const Tensor& t : place.states) any = any || t.defined();
     if (!any) return;
-    put(states, place.param, PyDict_New());
-    state = item(states, place.param);
+    put(states, place.object, PyDict_New());
+    state = item(states, place.object);
   }
   if (place.step.defined())
     write_number(place.step, lent.count.step);
@@ -191,10 +193,10 @@ void take_back(const Named& named, const RuleStep& step, const double* values, c
     else
       put(state, named.numbers[k], new_number(lent.count.numbers[k]));
   }
-  const bool complex = tensor_of(place.param).is_complex();
+  const bool complex = tensor_of(place.object).is_complex();
   for (size_t k = 0; k < rule.states.size(); ++k) {
-    if (place.had[k] || !lent.states[k].defined() || !step.wants(values, k)) continue;
-    const Tensor& made = lent.states[k];
+    const Tensor& made = place.states[k];
+    if (place.had[k] || !made.defined()) continue;
     put(state, named.states[k], wrap(complex && !made.is_complex() ? view_as_complex(made) : made));
   }
 }
@@ -203,7 +205,6 @@ void take_back(const Named& named, const RuleStep& step, const double* values, c
 RuleStep::Replay replay_of(const std::vector<Place>& places, const py::list& groups,
                            const std::vector<Lent>& lent) {
   struct Counted {
-    std::shared_ptr<Kept> group;
     Tensor step, numbers[2];
     bool single;
   };
@@ -211,35 +212,53 @@ RuleStep::Replay replay_of(const std::vector<Place>& places, const py::list& gro
   for (const py::handle group : groups) kept.push_back(std::make_shared<Kept>(group.ptr()));
   std::vector<Counted> all;
   for (size_t i = 0; i < places.size(); ++i)
-    all.push_back({kept[lent[i].group],
-                   places[i].step,
-                   {places[i].numbers[0], places[i].numbers[1]},
-                   lent[i].count.single});
-  return [all = std::move(all)](size_t number, const RuleStep::Next& next) {
-    const Counted& of = all[number];
+    all.push_back(
+        {places[i].step, {places[i].numbers[0], places[i].numbers[1]}, lent[i].count.single});
+  return [kept = std::move(kept), all = std::move(all)](ArrayRef<RuleStep::Member> members,
+                                                        const RuleStep::Next& next) {
     double lr = 0;
     {
       const HoldGil gil;
-      PyObject* found = PyDict_GetItemString(of.group->get(), "lr");
+      PyObject* found = PyDict_GetItemString(kept[members[0].group]->get(), "lr");
       if (!found) raise(PyExc_KeyError, "'lr'");
       lr = number_of(RuleField{"lr", "lr", -1, 0}, found);
     }
-    StepCount count{.single = of.single};
-    if (of.step.defined()) count.step = read_number(of.step);
-    for (size_t k = 0; k < 2; ++k)
-      if (of.numbers[k].defined()) count.numbers[k] = read_number(of.numbers[k]);
-    next(lr, count);
-    if (of.step.defined()) write_number(of.step, count.step);
-    for (size_t k = 0; k < 2; ++k)
-      if (of.numbers[k].defined()) write_number(of.numbers[k], count.numbers[k]);
+    for (const RuleStep::Member& member : members) {
+      const Counted& of = all[member.number];
+      StepCount count{.single = of.single};
+      if (of.step.defined()) count.step = read_number(of.step);
+      for (size_t k = 0; k < 2; ++k)
+        if (of.numbers[k].defined()) count.numbers[k] = read_number(of.numbers[k]);
+      next(lr, count);
+      if (of.step.defined()) write_number(of.step, count.step);
+      for (size_t k = 0; k < 2; ++k)
+        if (of.numbers[k].defined()) write_number(of.numbers[k], count.numbers[k]);
+    }
   };
+}
+
+/// The step, without the lock of the interpreter. An error comes back; `step` tells what was done.
+std::exception_ptr run(RuleStep& step, const std::vector<Lent>& lent,
+                       const std::vector<std::array<double, Rule::kMostFields>>& values) {
+  const ReleaseGil released;
+  try {
+    step.reserve(lent.size());
+    size_t group = values.size();
+    for (const Lent& l : lent) {
+      if (l.group != group) step.begin_group(values[group = l.group].data());
+      step.add(l);
+    }
+    step.run();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
 }
 
 /// One step of a rule over Python's own groups and states: all of it, or an error and nothing.
 void step(const py::str& name, const py::list& groups, const py::dict& states) {
   const Named& named = rule_named(name);
   const NoGradGuard guard;
-  RuleStep step(named.rule, named.op.c_str(), /*replaces=*/false);
   std::vector<Place> places;
   std::vector<Lent> lent;
   std::vector<std::array<double, Rule::kMostFields>> values(groups.size());
@@ -254,27 +273,26 @@ void step(const py::str& name, const py::list& groups, const py::dict& states) {
       PyObject* object = PyList_GET_ITEM(params, i);
       if (!is_tensor(object)) raise(PyExc_TypeError, "optimizer can only optimize Tensors");
       if (!tensor_of(object).grad().defined()) continue;
-      Place& place = places.emplace_back(Place{object, nullptr, {}, {}});
-      Lent& l = lent.emplace_back(lend(named, values[g].data(), step, states.ptr(), place));
+      Place& place = places.emplace_back();
+      place.object = object;
+      Lent& l = lent.emplace_back(lend(named, values[g].data(), states.ptr(), place));
       l.group = g;
       l.index = static_cast<size_t>(i);
     }
   }
-  RuleStep::Replay replay;
-  if (captures_under_way() > 0) replay = replay_of(places, groups, lent);
-  {
-    const ReleaseGil released;
-    step.reserve(lent.size());
-    for (Lent& l : lent) {
-      const double* of_group = values[l.group].data();
-      step.add(of_group, std::move(l));
-    }
-    step.run(replay);
-  }
   for (size_t i = 0; i < places.size(); ++i) {
-    const Lent& l = step.lent()[i];
-    if (!l.captured) take_back(named, step, values[l.group].data(), l, places[i], states.ptr());
+    lent[i].param = &places[i].param;
+    lent[i].grad = &places[i].grad;
+    lent[i].states = places[i].states;
   }
+  RuleStep step(named.rule, named.op.c_str(), /*replaces=*/false);
+  if (captures_under_way() > 0) step.when_replayed(replay_of(places, groups, lent));
+  const std::exception_ptr failed = run(step, lent, values);
+  for (size_t i = 0; i < step.lent().size(); ++i) {
+    const Lent& l = step.lent()[i];
+    if (l.done && !l.captured) take_back(named, l, places[i], states.ptr());
+  }
+  if (failed) std::rethrow_exception(failed);
 }
 
 /// The state that a parameter has before its first step, for optimizers that make it early.
@@ -325,6 +343,93 @@ void zero_grad(const py::list& params, bool set_to_none) {
   }
 }
 
+double as_number(const py::handle& object) {
+  const Ref number(PyNumber_Float(object.ptr()));
+  if (!number) throw py::error_already_set();
+  return PyFloat_AS_DOUBLE(number.get());
+}
+
+/// How far L-BFGS is, from the dict that a parameter's state is in PyTorch, and back.
+struct LbfgsDict {
+  explicit LbfgsDict(const py::dict& d) : dict(d) {
+    for (const auto& [name, list] : lists())
+      if (dict.contains(name))
+        for (const py::handle t : py::list(dict[name])) list->push_back(tensor_of(t.ptr()));
+    state.d(tensor_in(dict.ptr(), key_of("d")));
+    state.prev_flat_grad(tensor_in(dict.ptr(), key_of("prev_flat_grad")));
+    state.H_diag(tensor_in(dict.ptr(), key_of("H_diag")));
+    if (state.d().defined() && !state.H_diag().defined())
+      state.H_diag(ones({}, state.d().options()));
+    state.func_evals(static_cast<int64_t>(number("func_evals")));
+    state.n_iter(static_cast<int64_t>(number("n_iter")));
+    state.t(number("t")).prev_loss(number("prev_loss"));
+  }
+
+  void write(size_t history_size) {
+    dict["func_evals"] = state.func_evals();
+    dict["n_iter"] = state.n_iter();
+    if (!state.d().defined()) return;
+    if (state.al()) {
+      py::list weights;
+      for (const Tensor& t : *state.al()) weights.append(object(t));
+      while (weights.size() < history_size) weights.append(py::none());
+      dict["al"] = weights;
+    }
+    dict["d"] = object(state.d());
+    dict["t"] = state.t();
+    for (const auto& [name, list] : lists()) {
+      py::list written;
+      for (const Tensor& t : *list) written.append(object(t));
+      dict[name] = written;
+    }
+    dict["H_diag"] = state.ro().empty() ? py::object(py::int_(1)) : object(state.H_diag());
+    dict["prev_flat_grad"] = object(state.prev_flat_grad());
+    dict["prev_loss"] = state.prev_loss();
+  }
+
+  static py::object object(const Tensor& t) { return py::reinterpret_steal<py::object>(wrap(t)); }
+  double number(const char* name) const { return dict.contains(name) ? as_number(dict[name]) : 0; }
+  std::array<std::pair<const char*, std::deque<Tensor>*>, 3> lists() {
+    return {
+        {{"old_dirs", &state.old_dirs()}, {"old_stps", &state.old_stps()}, {"ro", &state.ro()}}};
+  }
+  py::dict dict;
+  optim::LBFGSParamState state;
+};
+
+/// A step of L-BFGS from where the parameters are, whose gradients they have.
+void lbfgs_step(const py::dict& group, const py::dict& dict, const py::object& loss,
+                const py::function& closure) {
+  const NoGradGuard no_grad;
+  const auto whole = [&](const char* name) { return static_cast<int64_t>(as_number(group[name])); };
+  optim::LBFGSOptions options(as_number(group["lr"]));
+  options.max_iter(whole("max_iter")).max_eval(whole("max_eval"));
+  options.history_size(whole("history_size"));
+  options.tolerance_grad(as_number(group["tolerance_grad"]));
+  options.tolerance_change(as_number(group["tolerance_change"]));
+  const py::object search = group["line_search_fn"];
+  if (!search.is_none()) {
+    if (py::str(search).cast<std::string>() != "strong_wolfe")
+      raise(PyExc_RuntimeError, "only 'strong_wolfe' is supported");
+    options.line_search_fn(std::string("strong_wolfe"));
+  }
+  std::vector<Tensor> params;
+  for (const py::handle p : py::list(group["params"])) params.push_back(tensor_of(p.ptr()));
+  LbfgsDict known(dict);
+  optim::lbfgs_step(
+      options, known.state, params, as_number(loss),
+      [&] {
+        py::object again;
+        {
+          AutoGradMode with_gradients(true);
+          again = closure();
+        }
+        return as_number(again);
+      },
+      group.contains("maximize") && py::bool_(group["maximize"]));
+  known.write(static_cast<size_t>(options.history_size()));
+}
+
 void add_rates(py::module_& m) {
   namespace rates = optim::rates;
   py::module_ r = m.def_submodule("rates", "How learning rates go over the epochs.");
@@ -340,6 +445,15 @@ void add_rates(py::module_& m) {
   r.def("cosine_rise", &rates::cosine_rise);
   r.def("annealed", &rates::annealed);
   r.def("cycle", &rates::cycle);
+  r.def("restarted", &rates::restarted<int64_t>);
+  r.def("restarted", &rates::restarted<double>);
+  r.def("approached", &rates::approached);
+  r.def("is_better", &rates::is_better);
+  r.def("plateau_ends",
+        [](bool better, double patience, int64_t cooldown, int64_t bad, int64_t rest) {
+          const bool ends = rates::plateau_ends(better, patience, cooldown, bad, rest);
+          return std::make_tuple(ends, bad, rest);
+        });
 }
 
 }  // namespace
@@ -349,6 +463,7 @@ void add_optim_steps(PyObject* module) {
       "_optim", "The library's rules of optimizers over groups and states of Python.");
   add_rates(m);
   m.def("step", &step);
+  m.def("lbfgs_step", &lbfgs_step);
   m.def("first_state", &first_state);
   m.def("refused", &refused);
   m.def("zero_grad", &zero_grad);

@@ -13,15 +13,29 @@ namespace taeda::python {
 
 namespace {
 
-void add_initialisers(py::module_& m) {
-  m.def("_trunc_normal_", [](Tensor tensor, double mean, double std, double a, double b,
-                             const py::object& generator) {
-    std::optional<Generator> from;
-    if (!generator.is_none()) from = to_generator(generator.ptr());
+std::optional<Generator> generator_or_none(const py::object& generator) {
+  if (generator.is_none()) return std::nullopt;
+  return to_generator(generator.ptr());
+}
+
+/// A rule of first values as a function of Python: from a generator, or with none.
+template <class... Args, class Draw>
+auto drawing(Draw draw) {
+  return [draw](Tensor tensor, Args... args, const py::object& generator) {
+    const std::optional<Generator> from = generator_or_none(generator);
     const ReleaseGil released;
-    nn::init::draw_trunc_normal(tensor, mean, std, a, b, from);
+    draw(tensor, args..., from);
     return tensor;
-  });
+  };
+}
+
+void add_initialisers(py::module_& m) {
+  py::module_ init = m.def_submodule("_init", "First values of parameters.");
+  init.def("trunc_normal", drawing<double, double, double, double>(&nn::init::draw_trunc_normal));
+  init.def("orthogonal", drawing<double>(&nn::init::draw_orthogonal));
+  init.def("sparse", drawing<double, double>(&nn::init::draw_sparse));
+  init.def("eye", [](Tensor t) { return nn::init::fill_eye(t), t; });
+  init.def("dirac", [](Tensor t, int64_t groups) { return nn::init::fill_dirac(t, groups), t; });
 }
 
 void add_autocast(py::module_& m) {

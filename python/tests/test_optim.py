@@ -19,7 +19,7 @@ def _pairs(table):
     return [(name, options) for name, all_options in table.items() for options in all_options]
 
 
-@pytest.mark.parametrize("name,options", _pairs(cases.CURVES))
+@pytest.mark.parametrize("name,options", _pairs({**cases.CURVES, **cases.PAPERS}))
 def test_losses_are_pytorchs(name, options):
     assert cases.curve(torch, name, options) == pytest.approx(GOLDEN["curves"][f"{name}({options})"], rel=1e-6, abs=1e-7)
 

@@ -2,8 +2,6 @@
 // optimizers' papers as documented in optim/*.h, in PyTorch's order of operations.
 #pragma once
 
-#include <cmath>
-
 #include "taeda/kernels/param_list.h"
 #include "taeda/kernels/slot.h"
 #include "taeda/kernels/step_formulas.h"
@@ -11,22 +9,6 @@
 
 namespace taeda::inline v0_2 {
 
-struct SgdStep {
-  double lr, momentum, dampening, weight_decay;
-  bool nesterov, maximize;
-};
-/// `decoupled`: the weight decay of AdamW. a: lr / (1 - beta1^t); b: sqrt(1 - beta2^t).
-struct AdamStep {
-  double lr, beta1, beta2, eps, weight_decay;
-  bool decoupled, amsgrad, maximize;
-};
-struct RmspropStep {
-  double lr, alpha, eps, weight_decay, momentum;
-  bool centered;
-};
-struct AdagradStep {
-  double eps, weight_decay, lr_decay;
-};
 /// How a gradient scaler's scale moves. It grows after `interval` iterations whose gradients were
 /// finite; where growing would leave the range of float32 it stays.
 struct ScaleFactors {
@@ -71,32 +53,6 @@ class ScaleUpdate {
  private:
   Numbers state_, factors_, found_inf_;
 };
-/// What Adam takes from the parameter's own step count: lr / (1 - beta1^t) and sqrt(1 - beta2^t).
-/// With `skip` the count lacks the steps that were left out.
-struct AdamNumbers {
-  double rate, root;
-  TAEDA_HD AdamNumbers(const AdamStep& s, const ParamRef& r, const double* skip)
-      : rate(r.number_a()), root(r.number_b()) {
-    if (!skip) return;
-    const double steps = r.live()[3] - skip[1];
-    rate = r.live()[2] / (1 - std::pow(s.beta1, steps));
-    root = std::sqrt(1 - std::pow(s.beta2, steps));
-  }
-};
-/// Likewise Adagrad's learning rate.
-TAEDA_HD inline double adagrad_rate(const AdagradStep& s, const ParamRef& r, const double* skip) {
-  return skip ? r.live()[2] / (1 + (r.live()[3] - skip[1] - 1) * s.lr_decay) : r.number_a();
-}
-
-/// state: momentum buffer (nullptr without momentum). a: 1 on the first step, when the buffer takes
-/// the gradient as it is.
-inline Slot<void(const ParamList&, const SgdStep&)> sgd_slot{"sgd"};
-/// state: first moment, second moment, largest second moment (with amsgrad).
-inline Slot<void(const ParamList&, const AdamStep&)> adam_slot{"adam"};
-/// state: mean square, mean (when centred), momentum buffer (with momentum).
-inline Slot<void(const ParamList&, const RmspropStep&)> rmsprop_slot{"rmsprop"};
-/// state: sum of squares. a: learning rate of this step, lr / (1 + (t - 1) * lr_decay).
-inline Slot<void(const ParamList&, const AdagradStep&)> adagrad_slot{"adagrad"};
 /// A step whose formula (`step_formulas.h`) goes element by element; state: the formula's. In a
 /// graph each parameter's `live` are its numbers.
 inline Slot<void(const ParamList&, const StepValues&)> formula_step_slot{"formula_step"};
@@ -104,7 +60,7 @@ inline Slot<void(const ParamList&, const StepValues&)> formula_step_slot{"formul
 /// Writes the p-norm over all elements of all gradients (p may be infinity) into `out`, one double.
 /// Blocks of fixed size are summed in double: the result does not depend on the number of threads.
 inline Slot<void(const Tensor& out, const ParamList&, double p)> grad_norm_slot{"grad_norm"};
-/// Multiplies every gradient by `factor`, in a graph by the number a of its `live`; the list's
+/// Multiplies every gradient by `factor`, in a graph by the first of its `live`; the list's
 /// parameters are the gradients.
 inline Slot<void(const ParamList&, double factor)> grad_scale_slot{"grad_scale"};
 /// Likewise, and sets `found_inf`, a float32 number on the list's device, to 1 if one of the
@@ -124,9 +80,8 @@ inline Slot<void(const Tensor& scale, const Tensor& tracker, const Tensor& found
 
 template <class F>
 void for_each_optim_slot(F&& f) {
-  visit_slots<&sgd_slot, &adam_slot, &rmsprop_slot, &adagrad_slot, &formula_step_slot,
-              &grad_norm_slot, &grad_scale_slot, &unscale_slot, &grad_clamp_slot,
-              &scale_update_slot, &scale_tensors_slot>(f);
+  visit_slots<&formula_step_slot, &grad_norm_slot, &grad_scale_slot, &unscale_slot,
+              &grad_clamp_slot, &scale_update_slot, &scale_tensors_slot>(f);
 }
 
 }  // namespace taeda::inline v0_2

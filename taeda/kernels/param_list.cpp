@@ -55,7 +55,7 @@ void Numbers::check(const char* what, Device device, int64_t count) const {
               device, ", but got ", count_, " on ", device_);
 }
 
-void ParamList::add(const ParamTensors& p, StepNumbers numbers) {
+void ParamList::add(const ParamTensors& p) {
   if (!is_floating_point(dtype_)) detail::throw_no_dtype(p.op, dtype_);
   TAEDA_CHECK(p.param.device() == device_ && p.param.dtype() == dtype_, p.op,
               ": expected parameters of ", to_string(dtype_), " on ", device_, ", but got ",
@@ -73,7 +73,6 @@ void ParamList::add(const ParamTensors& p, StepNumbers numbers) {
     ref.state_[k] = address(p.op, *p.states[k]);
   }
   ref.numel_ = p.param.numel();
-  ref.numbers_ = numbers;
   items_.push_back(ref);
 }
 

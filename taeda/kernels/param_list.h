@@ -44,11 +44,6 @@ class Numbers {
   int64_t count_ = 0;
 };
 
-/// Numbers of a step that depend on the parameter's own step count; the slot says what they are.
-struct StepNumbers {
-  double a = 0, b = 0;
-};
-
 /// One parameter of a list: addresses that ParamList::add has checked, all with the same memory
 /// order and dtype and without gaps.
 class ParamRef {
@@ -60,13 +55,8 @@ class ParamRef {
   /// What the slot says; nullptr where the parameter has none.
   TAEDA_HD char* state(int k) const { return state_[k]; }
   TAEDA_HD int64_t numel() const { return numel_; }
-  /// In a graph, on the device and of the replay: a, b, the learning rate and the step count.
-  /// Without: nullptr.
+  /// In a graph: numbers of the replay, on the device; the slot says which. Without: nullptr.
   TAEDA_HD const double* live() const { return live_; }
-  TAEDA_HD double number_a() const { return live_ ? live_[0] : numbers_.a; }
-  TAEDA_HD double number_b() const { return live_ ? live_[1] : numbers_.b; }
-  /// The learning rate, which is `lr` outside of graphs.
-  TAEDA_HD double rate(double lr) const { return live_ ? live_[2] : lr; }
 
  private:
   friend class ParamList;
@@ -74,7 +64,6 @@ class ParamRef {
   const char* grad_ = nullptr;
   char* state_[kMaxStates] = {};
   int64_t numel_ = 0;
-  StepNumbers numbers_;
   const double* live_ = nullptr;
 };
 
@@ -98,14 +87,14 @@ class ParamList {
   ScalarType dtype() const { return dtype_; }
   const std::vector<ParamRef>& items() const { return items_; }
   /// In a graph with a gradient scaler: two numbers on the device. A step changes nothing where the
-  /// first is not 0; the second says how many steps that came to, so that they do not count in a
-  /// and b. Without: nullptr.
+  /// first is not 0; the second says how many steps that came to, which `live` does not know of.
+  /// Without: nullptr.
   const double* skip() const { return skip_.data(); }
 
   /// Adds a parameter without gaps between its elements. Throws Error, naming parameter and tensor,
   /// unless gradient and states have its sizes, memory order, dtype and device, which are the
   /// list's, and NotImplementedError for a dtype that is not floating.
-  void add(const ParamTensors& tensors, StepNumbers numbers = {});
+  void add(const ParamTensors& tensors);
   /// The list of a kernel that changes gradients: `grad` takes the parameter's place as well.
   void add_gradient(const Tensor& grad) { add({.param = grad, .grad = grad}); }
   /// Item i reads its numbers from live[i * stride] on. Throws Error for too few, or elsewhere.
@@ -140,4 +129,4 @@ class ParamList {
   Numbers live_, skip_;
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

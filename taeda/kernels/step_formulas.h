@@ -2,9 +2,12 @@
 // parameter, whose gradient is `g`, and of its state `s`. In PyTorch's order of operations.
 //
 // A formula is a template of numbers alone: those that the host works out for a step, in double,
-// are the formula of double, and a kernel has them in the type that it computes with.
+// are the formula of double, and a kernel has them in the type that it computes with. Which states
+// there are is known when a formula is compiled, so options that need one make a formula of their
+// own.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -21,15 +24,115 @@ struct StepValues {
   bool operator==(const StepValues&) const = default;
 };
 
-/// What comes before: -1 to maximize, a decay that shrinks the parameter, one that goes through the
-/// gradient.
+/// What comes before: a sign below 0 to maximize, and a decay that goes through the gradient. What
+/// a formula adds has one product at a time, or vectors and what is left over would round
+/// differently.
 template <class V>
 struct Descent {
-  V sign, shrink, decay;
+  V sign, decay;
+  TAEDA_HD V gradient(V p, V g) const {
+    g = sign < 0 ? -g : g;
+    return decay != 0 ? g + decay * p : g;
+  }
+  /// Takes steps off the count that the numbers were worked out for, if they depend on it.
+  TAEDA_HD void leave_out(V) {}
+};
+
+/// Likewise, after a decay that shrinks the parameter.
+template <class V>
+struct ShrinkingDescent : Descent<V> {
+  V shrink;
   TAEDA_HD V gradient(V& p, V g) const {
     p *= shrink;
-    g *= sign;
-    return decay != 0 ? g + decay * p : g;
+    return Descent<V>::gradient(p, g);
+  }
+};
+
+template <class V>
+struct SgdFormula : Descent<V> {
+  static constexpr int kStates = 0;
+  V lr;
+  TAEDA_HD void operator()(V& p, V g, V*) const { p -= lr * this->gradient(p, g); }
+};
+
+/// s: momentum. fresh: the gradient's weight in it; nesterov: whether steps go by the next one.
+template <class V>
+struct MomentumFormula : Descent<V> {
+  static constexpr int kStates = 1;
+  V momentum, fresh, nesterov, lr;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] = s[0] * momentum + fresh * g;
+    p -= lr * (nesterov != 0 ? g + momentum * s[0] : s[0]);
+  }
+};
+
+/// s: mean, mean square, with AMSGrad the largest mean square. rate: lr / (1 - beta1^step);
+/// root: sqrt(1 - beta2^step).
+template <class V, bool amsgrad>
+struct AdamFormulas : ShrinkingDescent<V> {
+  static constexpr int kStates = amsgrad ? 3 : 2;
+  V beta1, fresh1, beta2, fresh2, eps, rate, root, lr, step;
+  TAEDA_HD void leave_out(V steps) {
+    rate = lr / (1 - std::pow(beta1, step - steps));
+    root = std::sqrt(1 - std::pow(beta2, step - steps));
+  }
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] = s[0] * beta1 + fresh1 * g;
+    s[1] = s[1] * beta2 + fresh2 * g * g;
+    V square = s[1];
+    if constexpr (amsgrad) square = s[2] = s[2] < square ? square : s[2];
+    p -= rate * s[0] / (math::sqrt(square) / root + eps);
+  }
+};
+template <class V>
+using AdamFormula = AdamFormulas<V, false>;
+template <class V>
+using AmsgradFormula = AdamFormulas<V, true>;
+
+/// s: mean square; with momentum the sum of past steps; where it is centred, the mean.
+template <class V, bool momentum_too, bool centered>
+struct RmspropFormulas : Descent<V> {
+  static constexpr int kStates = 1 + momentum_too + centered;
+  V alpha, fresh, eps, momentum, lr;
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] = s[0] * alpha + fresh * g * g;
+    V variance = s[0];
+    if constexpr (centered) {
+      V& mean = s[kStates - 1];
+      mean = mean * alpha + fresh * g;
+      variance -= mean * mean;
+    }
+    const V root = math::sqrt(variance) + eps;
+    if constexpr (momentum_too) {
+      s[1] = s[1] * momentum + g / root;
+      p -= lr * s[1];
+    } else {
+      p -= lr * g / root;
+    }
+  }
+};
+template <class V>
+using RmspropFormula = RmspropFormulas<V, false, false>;
+template <class V>
+using CenteredRmspropFormula = RmspropFormulas<V, false, true>;
+template <class V>
+using RmspropMomentumFormula = RmspropFormulas<V, true, false>;
+template <class V>
+using CenteredRmspropMomentumFormula = RmspropFormulas<V, true, true>;
+
+/// s: sum of squares. rate: lr / (1 + (step - 1) * lr_decay).
+template <class V>
+struct AdagradFormula : Descent<V> {
+  static constexpr int kStates = 1;
+  V eps, rate, lr, lr_decay, step;
+  TAEDA_HD void leave_out(V steps) { rate = lr / (1 + (step - steps - 1) * lr_decay); }
+  TAEDA_HD void operator()(V& p, V g, V* s) const {
+    g = this->gradient(p, g);
+    s[0] += g * g;
+    p -= rate * g / (math::sqrt(s[0]) + eps);
   }
 };
 
@@ -49,7 +152,7 @@ struct AdamaxFormula : Descent<V> {
 
 /// s: mean, mean square. root: sqrt(1 - beta2^t); of_grad, of_mean: rates.
 template <class V>
-struct NAdamFormula : Descent<V> {
+struct NAdamFormula : ShrinkingDescent<V> {
   static constexpr int kStates = 2;
   V beta1, fresh1, beta2, fresh2, eps, root, of_grad, of_mean;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
@@ -62,7 +165,7 @@ struct NAdamFormula : Descent<V> {
 
 /// s: mean, mean square. rate: lr / (1 - beta1^t); rectified: 0 while the variance is not known.
 template <class V>
-struct RAdamFormula : Descent<V> {
+struct RAdamFormula : ShrinkingDescent<V> {
   static constexpr int kStates = 2;
   V beta1, fresh1, beta2, fresh2, eps, rate, rectified;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
@@ -116,7 +219,7 @@ struct AsgdFormula : Descent<V> {
 
 /// s: mean.
 template <class V>
-struct LionFormula : Descent<V> {
+struct LionFormula : ShrinkingDescent<V> {
   static constexpr int kStates = 1;
   V beta1, fresh1, beta2, fresh2, lr;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
@@ -129,7 +232,7 @@ struct LionFormula : Descent<V> {
 
 /// s: fast mean, slow mean, mean square. fast, slow: rates of the means.
 template <class V>
-struct AdEMAMixFormula : Descent<V> {
+struct AdEMAMixFormula : ShrinkingDescent<V> {
   static constexpr int kStates = 3;
   V beta1, fresh1, beta2, fresh2, beta3, fresh3, eps, root, fast, slow;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
@@ -157,8 +260,11 @@ struct FormulaList {
   }
 };
 /// All formulas: one more is a row here.
-using StepFormulas = FormulaList<AdamaxFormula, NAdamFormula, RAdamFormula, AdadeltaFormula,
-                                 RpropFormula, AsgdFormula, LionFormula, AdEMAMixFormula>;
+using StepFormulas =
+    FormulaList<SgdFormula, MomentumFormula, AdamFormula, AmsgradFormula, RmspropFormula,
+                CenteredRmspropFormula, RmspropMomentumFormula, CenteredRmspropMomentumFormula,
+                AdagradFormula, AdamaxFormula, NAdamFormula, RAdamFormula, AdadeltaFormula,
+                RpropFormula, AsgdFormula, LionFormula, AdEMAMixFormula>;
 
 /// The numbers of a formula as they are sent to a kernel.
 template <template <class> class F>
@@ -178,6 +284,17 @@ TAEDA_HD F<V> formula_of(const double* numbers) {
   F<V> out;
   memcpy(&out, converted, sizeof out);
   return out;
+}
+
+/// That of a parameter in a graph, from the numbers of its replay.
+template <template <class> class F, class V>
+TAEDA_HD F<V> formula_of(const double* live, const double* skip) {
+  if (!skip) return formula_of<F, V>(live);
+  double numbers[sizeof(F<double>) / sizeof(double)];
+  F<double> known = formula_of<F, double>(live);
+  known.leave_out(skip[1]);
+  memcpy(numbers, &known, sizeof numbers);
+  return formula_of<F, V>(numbers);
 }
 
 }  // namespace taeda::inline v0_2

@@ -8,7 +8,9 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/index/index.h"
+#include "taeda/ops/linalg/linalg.h"
 #include "taeda/ops/random/random.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -25,16 +27,6 @@ Tensor fill_without_grad(Tensor tensor, F&& fill) {
   NoGradGuard no_grad;
   fill(tensor);
   return tensor;
-}
-
-/// Works on a copy in host memory, in double precision.
-template <class F>
-void on_host(const Tensor& tensor, F&& f) {
-  if (tensor.is_meta()) return;
-  Tensor host = tensor.detach().to(Device(kCPU), kDouble).contiguous();
-  if (host.storage() == tensor.storage()) host = host.clone();
-  f(host.data_ptr<double>());
-  tensor.copy_(host);
 }
 
 /// A number as a dtype has it.
@@ -69,35 +61,6 @@ void draw_by_density(Tensor& t, double mean, double std, double a, double b,
     t.copy_(where(missing, drawn, t));
     missing = missing.logical_and(rejected(drawn));
   }
-}
-
-/// The orthonormal factor of a tall matrix a[rows][cols], with the signs that make the diagonal of
-/// the other factor positive, by Householder reflections.
-void orthonormalize(double* a, int64_t rows, int64_t cols) {
-  std::vector<double> v(static_cast<size_t>(rows * cols), 0.0), sign(static_cast<size_t>(cols));
-  const auto reflect = [&](const double* u, double* m, int64_t from_row, int64_t column) {
-    double dot = 0;
-    for (int64_t i = from_row; i < rows; ++i) dot += u[i] * m[i * cols + column];
-    for (int64_t i = from_row; i < rows; ++i) m[i * cols + column] -= 2 * dot * u[i];
-  };
-  for (int64_t k = 0; k < cols; ++k) {
-    double* u = &v[k * rows];
-    double norm = 0;
-    for (int64_t i = k; i < rows; ++i) norm += (u[i] = a[i * cols + k]) * a[i * cols + k];
-    norm = std::sqrt(norm);
-    const double alpha = u[k] > 0 ? -norm : norm;  // the diagonal element of R
-    sign[k] = alpha < 0 ? -1 : 1;
-    u[k] -= alpha;
-    double length = 0;
-    for (int64_t i = k; i < rows; ++i) length += u[i] * u[i];
-    length = std::sqrt(length);
-    for (int64_t i = k; length > 0 && i < rows; ++i) u[i] /= length;
-    for (int64_t j = k; j < cols; ++j) reflect(u, a, k, j);
-  }
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j) a[i * cols + j] = i == j ? sign[j] : 0;
-  for (int64_t k = cols - 1; k >= 0; --k)
-    for (int64_t j = 0; j < cols; ++j) reflect(&v[k * rows], a, k, j);
 }
 
 double fan_of(const Tensor& tensor, FanMode mode) {
@@ -161,44 +124,52 @@ Tensor constant_(Tensor tensor, const Scalar& value) {
 Tensor ones_(Tensor tensor) { return constant_(std::move(tensor), 1); }
 Tensor zeros_(Tensor tensor) { return constant_(std::move(tensor), 0); }
 
-Tensor eye_(Tensor matrix) {
+void fill_eye(Tensor& matrix) {
   TAEDA_CHECK_VALUE(matrix.dim() == 2, "Only tensors with 2 dimensions are supported");
-  return fill_without_grad(std::move(matrix), [](Tensor& t) {
-    t.zero_();
-    t.diagonal().fill_(1);
-  });
+  const NoGradGuard no_grad;
+  matrix.zero_();
+  matrix.diagonal().fill_(1);
 }
 
-Tensor sparse_(Tensor matrix, double sparsity, double std) {
+Tensor eye_(Tensor matrix) { return fill_without_grad(std::move(matrix), fill_eye); }
+
+void draw_sparse(Tensor& matrix, double sparsity, double std,
+                 const std::optional<Generator>& generator) {
   TAEDA_CHECK_VALUE(matrix.dim() == 2, "Only tensors with 2 dimensions are supported");
   TAEDA_CHECK_VALUE(sparsity >= 0 && sparsity <= 1, "sparse_: expected a part between 0 and 1, ",
                     "but got ", sparsity);
-  return fill_without_grad(std::move(matrix), [&](Tensor& t) {
-    const int64_t rows = t.size(0);
-    const auto count = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
-    t.normal_(0, std);
-    for (int64_t column = 0; column < t.size(1); ++column) {
-      const Tensor order = randperm(rows, TensorOptions(kLong).device(t.device()));
-      t.select(1, column).index_fill_(0, order.narrow(0, 0, count), 0);
-    }
-  });
+  const NoGradGuard no_grad;
+  const int64_t rows = matrix.size(0);
+  const auto count = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
+  matrix.normal_(0, std, generator);
+  for (int64_t column = 0; column < matrix.size(1); ++column) {
+    const Tensor order = randperm(rows, TensorOptions(kLong).device(matrix.device()));
+    matrix.select(1, column).index_fill_(0, order.narrow(0, 0, count), 0);
+  }
 }
 
-Tensor dirac_(Tensor tensor, int64_t groups) {
+Tensor sparse_(Tensor matrix, double sparsity, double std) {
+  return fill_without_grad(std::move(matrix), [&](Tensor& t) { draw_sparse(t, sparsity, std); });
+}
+
+void fill_dirac(Tensor& tensor, int64_t groups) {
   TAEDA_CHECK_VALUE(tensor.dim() >= 3 && tensor.dim() <= 5,
                     "Only tensors with 3, 4, or 5 dimensions are supported");
   TAEDA_CHECK_VALUE(groups > 0 && tensor.size(0) % groups == 0,
                     "dim 0 must be divisible by groups");
-  return fill_without_grad(std::move(tensor), [groups](Tensor& t) {
-    const int64_t out_per_group = t.size(0) / groups;
-    t.zero_();
-    for (int64_t g = 0; g < groups; ++g)
-      for (int64_t d = 0; d < std::min(out_per_group, t.size(1)); ++d) {
-        Tensor kernel = t.select(0, g * out_per_group + d).select(0, d);
-        while (kernel.dim() > 0) kernel = kernel.select(0, kernel.size(0) / 2);
-        kernel.fill_(1);
-      }
-  });
+  const NoGradGuard no_grad;
+  const int64_t out_per_group = tensor.size(0) / groups;
+  tensor.zero_();
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t d = 0; d < std::min(out_per_group, tensor.size(1)); ++d) {
+      Tensor kernel = tensor.select(0, g * out_per_group + d).select(0, d);
+      while (kernel.dim() > 0) kernel = kernel.select(0, kernel.size(0) / 2);
+      kernel.fill_(1);
+    }
+}
+
+Tensor dirac_(Tensor tensor, int64_t groups) {
+  return fill_without_grad(std::move(tensor), [&](Tensor& t) { fill_dirac(t, groups); });
 }
 
 Tensor xavier_uniform_(Tensor tensor, double gain) {
@@ -225,19 +196,22 @@ Tensor kaiming_normal_(Tensor tensor, double a, FanMode mode, Nonlinearity nonli
   return normal_(tensor, 0, calculate_gain(nonlinearity, a) / std::sqrt(fan_of(tensor, mode)));
 }
 
-Tensor orthogonal_(Tensor tensor, double gain) {
+void draw_orthogonal(Tensor& tensor, double gain, const std::optional<Generator>& generator) {
   TAEDA_CHECK_VALUE(tensor.dim() >= 2, "Only tensors with 2 or more dimensions are supported");
-  if (tensor.numel() == 0) return tensor;
-  return fill_without_grad(std::move(tensor), [gain](Tensor& t) {
-    const int64_t rows = t.size(0), cols = t.numel() / rows;
-    Tensor flat = make_tensor({rows, cols}, t.dtype(), t.device());
-    flat.normal_(0, 1);
-    const bool wide = rows < cols;
-    Tensor q = (wide ? flat.t() : flat).contiguous();
-    on_host(q, [&](double* p) { orthonormalize(p, std::max(rows, cols), std::min(rows, cols)); });
-    t.view(t.sizes()).copy_((wide ? q.t() : q).reshape(t.sizes()));
-    t.mul_(gain);
-  });
+  if (tensor.numel() == 0) return;
+  const NoGradGuard no_grad;
+  const int64_t rows = tensor.size(0), columns = tensor.numel() / rows;
+  Tensor drawn = make_tensor({rows, columns}, tensor.dtype(), tensor.device());
+  drawn.normal_(0, 1, generator);
+  if (is_reduced_floating(drawn.dtype())) drawn = drawn.to(kFloat);
+  const bool wide = rows < columns;
+  auto [q, r] = linalg::qr(wide ? drawn.t() : drawn);
+  q = q.mul(r.diagonal().sign()).mul_(gain);
+  tensor.copy_((wide ? q.t() : q).reshape(tensor.sizes()));
+}
+
+Tensor orthogonal_(Tensor tensor, double gain) {
+  return fill_without_grad(std::move(tensor), [gain](Tensor& t) { draw_orthogonal(t, gain); });
 }
 
 }  // namespace taeda::inline v0_2::nn::init

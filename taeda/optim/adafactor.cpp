@@ -10,7 +10,7 @@
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/linalg/matmul.h"
 #include "taeda/ops/reduce/reduce.h"
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -24,11 +24,6 @@ double epsilon(ScalarType dtype) {
     case kBFloat16: return 0x1p-7;
     default: return std::numeric_limits<float>::epsilon();
   }
-}
-
-/// A number on a device, which nobody waits for, but at least `least`.
-Tensor at_least(const Tensor& number, double least) {
-  return (is_reduced_floating(number.dtype()) ? number.to(kFloat) : number).clamp_min(least);
 }
 
 /// Means of squares along a dimension, which stays.
@@ -65,41 +60,49 @@ std::optional<DimVector> factor_sizes(IntArrayRef param) {
   return sizes;
 }
 constexpr RuleState kAdafactorStates[] = {
-    {"row_var", 0, nullptr, nullptr, factor_sizes<1>},
-    {"col_var", 1, nullptr, nullptr, factor_sizes<2>},
-    {"variance", 2, nullptr, nullptr, [](IntArrayRef param) -> std::optional<DimVector> {
+    {"row_var", nullptr, nullptr, factor_sizes<1>},
+    {"col_var", nullptr, nullptr, factor_sizes<2>},
+    {"variance", nullptr, nullptr, [](IntArrayRef param) -> std::optional<DimVector> {
        if (param.size() > 1) return std::nullopt;
        return DimVector(param);
      }}};
 
+/// What shrinks the parameter, the weight of a squared gradient, and the pace.
+StepValues adafactor_numbers(const double* v, StepCount& count) {
+  return {-1,
+          {1 - v[kFLr] * v[kFDecay], std::pow(count.step, v[kFBeta2Decay]),
+           -std::min(v[kFLr], 1 / std::sqrt(count.step)) * v[kFD]}};
+}
+
 void adafactor_update(const double* v, StepTensors& t) {
   const double least = v[kFEps1] == kOfDtype ? epsilon(t.param.dtype()) : v[kFEps1];
-  const double weight = std::pow(t.step, v[kFBeta2Decay]);
   const double root_numel = std::sqrt(static_cast<double>(t.param.numel()));
   const Tensor size = norm(t.param);
   const Tensor grad = v[kFMaximize] != 0 ? t.grad.neg() : t.grad;
-  if (v[kFDecay] != 0) t.param.mul_(1 - v[kFLr] * v[kFDecay]);
+  if (v[kFDecay] != 0) t.scale(t.param, 0);
   Tensor square;
   if (grad.dim() > 1) {
     Tensor &rows = t.states[0], &columns = t.states[1];
-    rows.lerp_(mean_square(grad, -1), weight);
-    columns.lerp_(mean_square(grad, -2), weight);
+    t.approach(rows, mean_square(grad, -1), 1);
+    t.approach(columns, mean_square(grad, -2), 1);
     square = matmul(rows, columns).div_(rows.mean(-2, /*keepdim=*/true).clamp_min_(least));
   } else {
-    square = t.states[2].lerp_(grad * grad, weight).clone();
+    t.approach(t.states[2], grad * grad, 1);
+    square = t.states[2].clone();
   }
   const Tensor change = square.clamp_min_(least * least).rsqrt_().mul_(grad);
   const Tensor length = norm(change);
   const double least_size = v[kFEps2] * root_numel, most_length = v[kFD] * root_numel;
-  const double pace = std::min(v[kFLr], 1 / std::sqrt(t.step)) * v[kFD];
-  if (t.param.device().is_cpu()) {  // where reading a number is free
+  if (t.param.device().is_cpu() && !t.live.defined()) {  // where reading a number is free
     const double scale =
         std::max(least_size, size.item<double>()) / std::max(most_length, length.item<double>());
-    t.param.add_(change, -pace * scale);
+    t.add(t.param, change, 2, scale);
     return;
   }
-  const Tensor scale = at_least(size, least_size).div(at_least(length, most_length));
-  t.param.addcmul_(change, scale.to(t.param.dtype()), -pace);
+  Tensor scale =
+      size.to(kDouble).clamp_min(least_size).div_(length.to(kDouble).clamp_min(most_length));
+  t.scale(scale, 2);
+  StepTensors::add(t.param, change, scale);
 }
 
 }  // namespace
@@ -107,7 +110,9 @@ void adafactor_update(const double* v, StepTensors& t) {
 constinit const Rule adafactor_rule = {.name = "Adafactor",
                                        .fields = kAdafactorFields,
                                        .states = kAdafactorStates,
+                                       .waits = true,
                                        .complex = false,
+                                       .formula = adafactor_numbers,
                                        .update = adafactor_update};
 
 void AdafactorOptions::check() const {
@@ -126,18 +131,6 @@ void AdafactorOptions::visit(const NumberVisitor& f) {
   d_ = f("d", d_);
   weight_decay_ = f("weight_decay", weight_decay_);
   maximize_ = f("maximize", maximize_) != 0;
-}
-
-std::optional<DimVector> Adafactor::state_sizes(size_t k, const Tensor& param) const {
-  return kAdafactorStates[k].sizes(param.sizes());
-}
-
-Tensor Adafactor::make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const {
-  return first_state_of(adafactor_rule, options, k, param);
-}
-
-void Adafactor::update(const OptimizerOptions& options, Update& u) {
-  take_step(adafactor_rule, options, u);
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -4,7 +4,7 @@
 #include <optional>
 #include <tuple>
 
-#include "taeda/optim/composed.h"
+#include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -37,26 +37,13 @@ class AdafactorParamState final : public OptimizerCloneableParamState<AdafactorP
   TAEDA_STATE_TENSOR(2, variance)
 };
 
+extern const Rule adafactor_rule;
+
 /// Adam without momentum, whose second moments of a matrix are the product of a column and a row
 /// (Shazeer and Stern 2018).
-class Adafactor : public ComposedOptimizer {
+class Adafactor : public RuleOptimizer<AdafactorOptions, AdafactorParamState, adafactor_rule> {
  public:
-  Adafactor(std::vector<OptimizerParamGroup> groups, AdafactorOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  Adafactor(std::vector<Tensor> params, AdafactorOptions defaults = {})
-      : Adafactor(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-                  std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "Adafactor"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new AdafactorParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return AdafactorParamState::kNames; }
-  size_t lasting_states() const override { return 0; }
-  std::optional<DimVector> state_sizes(size_t k, const Tensor& param) const override;
-  Tensor make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const override;
-  void update(const OptimizerOptions& options, Update& u) override;
+  using RuleOptimizer::RuleOptimizer;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -3,8 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "taeda/kernels/optim.h"
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -34,18 +33,27 @@ constexpr std::array<RuleField, kAdamFieldCount> adam_fields(double decay, bool 
 }
 constexpr auto kAdamFields = adam_fields(0, false), kAdamWFields = adam_fields(1e-2, true);
 constexpr RuleState kAdamStates[] = {
-    {"exp_avg", 0}, {"exp_avg_sq", 1}, {"max_exp_avg_sq", 2, [](const double* v) {
-                                          return v[kAmsgrad] != 0;
-                                        }}};
+    {"exp_avg"}, {"exp_avg_sq"}, {"max_exp_avg_sq", [](const double* v) {
+                                    return v[kAmsgrad] != 0;
+                                  }}};
 
-StepNumbers adam_numbers(const double* v, double step, bool) {
-  return {v[kLr] / correction(v[kBeta1], step), std::sqrt(correction(v[kBeta2], step))};
+template <bool amsgrad>
+AdamFormulas<double, amsgrad> adam_numbers(const double* v, double step) {
+  return {descent(v[kLr], v[kDecay], v[kDecoupled] != 0, v[kMaximize] != 0),
+          v[kBeta1],
+          1 - v[kBeta1],
+          v[kBeta2],
+          1 - v[kBeta2],
+          v[kEps],
+          v[kLr] / correction(v[kBeta1], step),
+          std::sqrt(correction(v[kBeta2], step)),
+          v[kLr],
+          step};
 }
 
-void launch_adam(const double* v, const ParamList& list) {
-  adam_slot(list.device().type(), list,
-            {v[kLr], v[kBeta1], v[kBeta2], v[kEps], v[kDecay], v[kDecoupled] != 0, v[kAmsgrad] != 0,
-             v[kMaximize] != 0});
+StepValues adam_formula(const double* v, StepCount& count) {
+  return v[kAmsgrad] != 0 ? step_values<AmsgradFormula>(adam_numbers<true>(v, count.step))
+                          : step_values<AdamFormula>(adam_numbers<false>(v, count.step));
 }
 
 }  // namespace
@@ -54,14 +62,12 @@ constinit const Rule adam_rule = {.name = "Adam",
                                   .fields = kAdamFields,
                                   .states = kAdamStates,
                                   .instead = ", please consider SparseAdam instead",
-                                  .own_numbers = adam_numbers,
-                                  .launch = launch_adam};
+                                  .formula = adam_formula};
 constinit const Rule adamw_rule = {.name = "AdamW",
                                    .fields = kAdamWFields,
                                    .states = kAdamStates,
                                    .instead = ", please consider SparseAdam instead",
-                                   .own_numbers = adam_numbers,
-                                   .launch = launch_adam};
+                                   .formula = adam_formula};
 
 template <class Derived>
 void AdamOptionsBase<Derived>::check() const {
@@ -83,32 +89,3 @@ template class AdamOptionsBase<AdamOptions>;
 template class AdamOptionsBase<AdamWOptions>;
 
 }  // namespace taeda::inline v0_2::optim
-
-namespace taeda::inline v0_2::optim::detail {
-
-template <class Options, class State>
-bool AdamBase<Options, State>::wants_state(const OptimizerOptions& options, size_t k) const {
-  return k < 2 || static_cast<const Options&>(options).amsgrad();
-}
-
-template <class Options, class State>
-StepNumbers AdamBase<Options, State>::numbers(const OptimizerOptions& options, int64_t step, bool) {
-  const auto& o = static_cast<const Options&>(options);
-  const auto [beta1, beta2] = o.betas();
-  return {o.lr() / bias_correction(0, beta1, step), std::sqrt(bias_correction(1, beta2, step))};
-}
-
-template <class Options, class State>
-void AdamBase<Options, State>::launch(const OptimizerOptions& options, const ParamList& list) {
-  const auto& o = static_cast<const Options&>(options);
-  const auto [beta1, beta2] = o.betas();
-  constexpr bool decoupled = std::is_same_v<Options, AdamWOptions>;
-  adam_slot(
-      list.device().type(), list,
-      {o.lr(), beta1, beta2, o.eps(), o.weight_decay(), decoupled, o.amsgrad(), o.maximize()});
-}
-
-template class AdamBase<AdamOptions, AdamParamState>;
-template class AdamBase<AdamWOptions, AdamWParamState>;
-
-}  // namespace taeda::inline v0_2::optim::detail

@@ -84,52 +84,20 @@ class AdamWParamState final : public OptimizerCloneableParamState<AdamWParamStat
   TAEDA_STATE_TENSOR(2, max_exp_avg_sq)
 };
 
-namespace detail {
-/// The two moments and their bias corrections, shared by both.
-template <class Options, class State>
-class AdamBase : public Optimizer {
- public:
-  AdamBase(std::vector<OptimizerParamGroup> groups, Options defaults)
-      : Optimizer(std::move(groups), defaults.clone()) {}
-
- protected:
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new State);
-  }
-  ArrayRef<const char*> state_names() const override { return State::kNames; }
-  size_t lasting_states() const override { return 2; }
-  bool wants_state(const OptimizerOptions&, size_t k) const override;
-  StepNumbers numbers(const OptimizerOptions&, int64_t step, bool fresh) override;
-  void launch(const OptimizerOptions&, const ParamList&) override;
-};
-extern template class AdamBase<AdamOptions, AdamParamState>;
-extern template class AdamBase<AdamWOptions, AdamWParamState>;
-}  // namespace detail
+extern const Rule adam_rule;
 
 /// Adam (Kingma and Ba 2015), AMSGrad (Reddi et al. 2018). Weight decay is added to the gradient.
-class Adam : public detail::AdamBase<AdamOptions, AdamParamState> {
+class Adam : public RuleOptimizer<AdamOptions, AdamParamState, adam_rule> {
  public:
-  Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {})
-      : AdamBase(std::move(groups), std::move(defaults)) {}
-  Adam(std::vector<Tensor> params, AdamOptions defaults = {})
-      : Adam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-             std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "Adam"; }
+  using RuleOptimizer::RuleOptimizer;
 };
+
+extern const Rule adamw_rule;
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019): p *= 1 - lr * weight_decay first.
-class AdamW : public detail::AdamBase<AdamWOptions, AdamWParamState> {
+class AdamW : public RuleOptimizer<AdamWOptions, AdamWParamState, adamw_rule> {
  public:
-  AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {})
-      : AdamBase(std::move(groups), std::move(defaults)) {}
-  AdamW(std::vector<Tensor> params, AdamWOptions defaults = {})
-      : AdamW(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-              std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "AdamW"; }
+  using RuleOptimizer::RuleOptimizer;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -13,7 +13,7 @@ enum AdamaxField : size_t { kXLr, kXBeta1, kXBeta2, kXEps, kXDecay, kXMaximize }
 constexpr RuleField kAdamaxFields[] = {rate_field(2e-3),     beta_field(0, 0.9),
                                        beta_field(1, 0.999), eps_field(1e-8),
                                        decay_field(),        flag_field("maximize")};
-constexpr RuleState kAdamaxStates[] = {{"exp_avg", 0}, {"exp_inf", 1}};
+constexpr RuleState kAdamaxStates[] = {{"exp_avg"}, {"exp_inf"}};
 
 StepValues adamax_formula(const double* v, StepCount& count) {
   return step_values<AdamaxFormula>({descent(v[kXDecay], v[kXMaximize] != 0), v[kXBeta1],
@@ -41,8 +41,8 @@ constexpr RuleField kNAdamFields[] = {
      "Invalid momentum_decay value: ", "how fast the momentum grows"},
     flag_field("decoupled_weight_decay"),
     flag_field("maximize")};
-constexpr RuleState kMomentStates[] = {{"exp_avg", 0}, {"exp_avg_sq", 1}};
-constexpr RuleNumber kNAdamNumbers[] = {{"mu_product", [](const double*) { return 1.0; }}};
+constexpr RuleState kMomentStates[] = {{"exp_avg"}, {"exp_avg_sq"}};
+constexpr const char* kNAdamNumbers[] = {"mu_product"};
 
 StepValues nadam_formula(const double* v, StepCount& count) {
   const auto momentum = [&](double step) {
@@ -78,15 +78,24 @@ StepValues radam_formula(const double* v, StepCount& count) {
 
 }  // namespace
 
-constinit const Rule adamax_rule = {
-    .name = "Adamax", .fields = kAdamaxFields, .states = kAdamaxStates, .formula = adamax_formula};
-constinit const Rule nadam_rule = {.name = "NAdam",
-                                   .fields = kNAdamFields,
+constinit const Rule adamax_rule = {.name = "Adamax",
+                                    .fields = kAdamaxFields,
+                                    .states = kAdamaxStates,
+                                    .waits = true,
+                                    .formula = adamax_formula};
+constinit const Rule nadam_rule = {
+    .name = "NAdam",
+    .fields = kNAdamFields,
+    .states = kMomentStates,
+    .numbers = kNAdamNumbers,
+    .first_numbers = [](const double*, StepCount& c) { c.set(0, 1); },
+    .waits = true,
+    .formula = nadam_formula};
+constinit const Rule radam_rule = {.name = "RAdam",
+                                   .fields = kRAdamFields,
                                    .states = kMomentStates,
-                                   .numbers = kNAdamNumbers,
-                                   .formula = nadam_formula};
-constinit const Rule radam_rule = {
-    .name = "RAdam", .fields = kRAdamFields, .states = kMomentStates, .formula = radam_formula};
+                                   .waits = true,
+                                   .formula = radam_formula};
 
 void AdamaxOptions::check() const { check_values(adamax_rule, *this); }
 
@@ -97,10 +106,6 @@ void AdamaxOptions::visit(const NumberVisitor& f) {
   eps_ = f("eps", eps_);
   weight_decay_ = f("weight_decay", weight_decay_);
   maximize_ = f("maximize", maximize_) != 0;
-}
-
-void Adamax::update(const OptimizerOptions& options, Update& u) {
-  take_step(adamax_rule, options, u);
 }
 
 void NAdamOptions::check() const { check_values(nadam_rule, *this); }
@@ -116,10 +121,6 @@ void NAdamOptions::visit(const NumberVisitor& f) {
   maximize_ = f("maximize", maximize_) != 0;
 }
 
-void NAdam::update(const OptimizerOptions& options, Update& u) {
-  take_step(nadam_rule, options, u);
-}
-
 void RAdamOptions::check() const { check_values(radam_rule, *this); }
 
 void RAdamOptions::visit(const NumberVisitor& f) {
@@ -130,10 +131,6 @@ void RAdamOptions::visit(const NumberVisitor& f) {
   weight_decay_ = f("weight_decay", weight_decay_);
   decoupled_weight_decay_ = f("decoupled_weight_decay", decoupled_weight_decay_) != 0;
   maximize_ = f("maximize", maximize_) != 0;
-}
-
-void RAdam::update(const OptimizerOptions& options, Update& u) {
-  take_step(radam_rule, options, u);
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "taeda/optim/composed.h"
+#include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -30,23 +30,13 @@ class AdamaxParamState final : public OptimizerCloneableParamState<AdamaxParamSt
   TAEDA_STATE_TENSOR(1, exp_inf)
 };
 
+extern const Rule adamax_rule;
+
 /// Adam with the largest of the decayed gradients in place of their mean square (Kingma and Ba
 /// 2015, section 7.1).
-class Adamax : public ComposedOptimizer {
+class Adamax : public RuleOptimizer<AdamaxOptions, AdamaxParamState, adamax_rule> {
  public:
-  Adamax(std::vector<OptimizerParamGroup> groups, AdamaxOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  Adamax(std::vector<Tensor> params, AdamaxOptions defaults = {})
-      : Adamax(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-               std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "Adamax"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new AdamaxParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return AdamaxParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
+  using RuleOptimizer::RuleOptimizer;
 };
 
 class NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
@@ -74,27 +64,12 @@ class NAdamParamState final : public OptimizerCloneableParamState<NAdamParamStat
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
 
-/// Adam with Nesterov momentum that grows with the steps (Dozat 2016).
-class NAdam : public ComposedOptimizer {
- public:
-  NAdam(std::vector<OptimizerParamGroup> groups, NAdamOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  NAdam(std::vector<Tensor> params, NAdamOptions defaults = {})
-      : NAdam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-              std::move(defaults)) {}
+extern const Rule nadam_rule;
 
- private:
-  const char* kind() const override { return "NAdam"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new NAdamParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return NAdamParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
-  ArrayRef<const char*> number_names() const override {
-    static constexpr const char* names[] = {"mu_product"};
-    return names;
-  }
-  double first_number(const OptimizerOptions&, size_t) const override { return 1; }
+/// Adam with Nesterov momentum that grows with the steps (Dozat 2016).
+class NAdam : public RuleOptimizer<NAdamOptions, NAdamParamState, nadam_rule> {
+ public:
+  using RuleOptimizer::RuleOptimizer;
 };
 
 class RAdamOptions : public OptimizerCloneableOptions<RAdamOptions> {
@@ -121,23 +96,13 @@ class RAdamParamState final : public OptimizerCloneableParamState<RAdamParamStat
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
 
+extern const Rule radam_rule;
+
 /// Adam without its second moment until there are enough steps to know it, and with its variance
 /// rectified from then on (Liu et al. 2020).
-class RAdam : public ComposedOptimizer {
+class RAdam : public RuleOptimizer<RAdamOptions, RAdamParamState, radam_rule> {
  public:
-  RAdam(std::vector<OptimizerParamGroup> groups, RAdamOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  RAdam(std::vector<Tensor> params, RAdamOptions defaults = {})
-      : RAdam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-              std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "RAdam"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new RAdamParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return RAdamParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
+  using RuleOptimizer::RuleOptimizer;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "taeda/base/error.h"
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -17,7 +17,7 @@ constexpr RuleField kAdadeltaFields[] = {
     eps_field(1e-6),
     decay_field(),
     flag_field("maximize")};
-constexpr RuleState kAdadeltaStates[] = {{"square_avg", 0}, {"acc_delta", 1}};
+constexpr RuleState kAdadeltaStates[] = {{"square_avg"}, {"acc_delta"}};
 
 StepValues adadelta_formula(const double* v, StepCount&) {
   return step_values<AdadeltaFormula>(
@@ -33,7 +33,7 @@ constexpr RuleField kRpropFields[] = {
     {"step_size_max", "step_sizes", 1, 50, Range::Any, "", "the largest step"},
     flag_field("maximize")};
 constexpr RuleState kRpropStates[] = {
-    {"prev", 0}, {"step_size", 1, nullptr, [](const double* v) { return v[kPLr]; }}};
+    {"prev"}, {"step_size", nullptr, [](const double* v) { return v[kPLr]; }}};
 
 void check_rprop(const double* v) {
   TAEDA_CHECK_VALUE(v[kPDown] > 0 && v[kPDown] < 1 && v[kPUp] > 1,
@@ -54,10 +54,14 @@ constexpr RuleField kAsgdFields[] = {
     {"t0", "t0", -1, 1e6, Range::Number, "Invalid t0 value: ", "the step at which the mean begins"},
     decay_field(),
     flag_field("maximize")};
-constexpr RuleState kAsgdStates[] = {{"ax", 0}};
+constexpr RuleState kAsgdStates[] = {{"ax"}};
 /// The rate of the next step, and the weight of its result in the mean.
-constexpr RuleNumber kAsgdNumbers[] = {{"eta", [](const double* v) { return v[kALr]; }},
-                                       {"mu", [](const double*) { return 1.0; }}};
+constexpr const char* kAsgdNumbers[] = {"eta", "mu"};
+
+void first_asgd_numbers(const double* v, StepCount& count) {
+  count.set(0, v[kALr]);
+  count.set(1, 1);
+}
 
 StepValues asgd_formula(const double* v, StepCount& count) {
   const double lr = v[kALr], lambd = v[kALambd], eta = count.numbers[0], mu = count.numbers[1];
@@ -82,6 +86,8 @@ constinit const Rule asgd_rule = {.name = "ASGD",
                                   .fields = kAsgdFields,
                                   .states = kAsgdStates,
                                   .numbers = kAsgdNumbers,
+                                  .first_numbers = first_asgd_numbers,
+                                  .waits = true,
                                   .formula = asgd_formula};
 
 void AdadeltaOptions::check() const { check_values(adadelta_rule, *this); }
@@ -92,10 +98,6 @@ void AdadeltaOptions::visit(const NumberVisitor& f) {
   eps_ = f("eps", eps_);
   weight_decay_ = f("weight_decay", weight_decay_);
   maximize_ = f("maximize", maximize_) != 0;
-}
-
-void Adadelta::update(const OptimizerOptions& options, Update& u) {
-  take_step(adadelta_rule, options, u);
 }
 
 void RpropOptions::check() const {
@@ -113,14 +115,6 @@ void RpropOptions::visit(const NumberVisitor& f) {
   maximize_ = f("maximize", maximize_) != 0;
 }
 
-Tensor Rprop::make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const {
-  return first_state_of(rprop_rule, options, k, param);
-}
-
-void Rprop::update(const OptimizerOptions& options, Update& u) {
-  take_step(rprop_rule, options, u);
-}
-
 void ASGDOptions::check() const { check_values(asgd_rule, *this); }
 
 void ASGDOptions::visit(const NumberVisitor& f) {
@@ -131,7 +125,5 @@ void ASGDOptions::visit(const NumberVisitor& f) {
   weight_decay_ = f("weight_decay", weight_decay_);
   maximize_ = f("maximize", maximize_) != 0;
 }
-
-void ASGD::update(const OptimizerOptions& options, Update& u) { take_step(asgd_rule, options, u); }
 
 }  // namespace taeda::inline v0_2::optim

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "taeda/optim/composed.h"
+#include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -28,22 +28,12 @@ class AdadeltaParamState final : public OptimizerCloneableParamState<AdadeltaPar
   TAEDA_STATE_TENSOR(1, acc_delta)
 };
 
-/// Steps of the size of recent steps over that of recent gradients (Zeiler 2012); lr scales them.
-class Adadelta : public ComposedOptimizer {
- public:
-  Adadelta(std::vector<OptimizerParamGroup> groups, AdadeltaOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  Adadelta(std::vector<Tensor> params, AdadeltaOptions defaults = {})
-      : Adadelta(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-                 std::move(defaults)) {}
+extern const Rule adadelta_rule;
 
- private:
-  const char* kind() const override { return "Adadelta"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new AdadeltaParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return AdadeltaParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
+/// Steps of the size of recent steps over that of recent gradients (Zeiler 2012); lr scales them.
+class Adadelta : public RuleOptimizer<AdadeltaOptions, AdadeltaParamState, adadelta_rule> {
+ public:
+  using RuleOptimizer::RuleOptimizer;
 };
 
 class RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
@@ -67,23 +57,12 @@ class RpropParamState final : public OptimizerCloneableParamState<RpropParamStat
   TAEDA_STATE_TENSOR(1, step_size)
 };
 
-/// Steps that know the gradient's sign alone, and grow while it stays (Riedmiller and Braun 1993).
-class Rprop : public ComposedOptimizer {
- public:
-  Rprop(std::vector<OptimizerParamGroup> groups, RpropOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  Rprop(std::vector<Tensor> params, RpropOptions defaults = {})
-      : Rprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-              std::move(defaults)) {}
+extern const Rule rprop_rule;
 
- private:
-  const char* kind() const override { return "Rprop"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new RpropParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return RpropParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
-  Tensor make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const override;
+/// Steps that know the gradient's sign alone, and grow while it stays (Riedmiller and Braun 1993).
+class Rprop : public RuleOptimizer<RpropOptions, RpropParamState, rprop_rule> {
+ public:
+  using RuleOptimizer::RuleOptimizer;
 };
 
 class ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
@@ -107,31 +86,13 @@ class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState>
   TAEDA_STATE_TENSOR(0, ax)
 };
 
+extern const Rule asgd_rule;
+
 /// Stochastic gradient descent with a falling rate; `ax` of a parameter's state is the mean of its
 /// values from step t0 on (Polyak and Juditsky 1992).
-class ASGD : public ComposedOptimizer {
+class ASGD : public RuleOptimizer<ASGDOptions, ASGDParamState, asgd_rule> {
  public:
-  ASGD(std::vector<OptimizerParamGroup> groups, ASGDOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  ASGD(std::vector<Tensor> params, ASGDOptions defaults = {})
-      : ASGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-             std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "ASGD"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new ASGDParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return ASGDParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
-  /// The rate of the next step, and the weight of its result in the mean.
-  ArrayRef<const char*> number_names() const override {
-    static constexpr const char* names[] = {"eta", "mu"};
-    return names;
-  }
-  double first_number(const OptimizerOptions& options, size_t k) const override {
-    return k == 0 ? options.get_lr() : 1;
-  }
+  using RuleOptimizer::RuleOptimizer;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -25,19 +25,18 @@ constexpr RuleField kAdEMAMixFields[] = {
     rate_field(1e-3),
     beta_field(0, 0.9),
     beta_field(1, 0.999),
-    {"beta3", "betas", 2, 0.9999, Range::From0Below1, "Invalid beta parameter at index 2: ",
-     "what the slow mean keeps of itself in a step"},
-    {"alpha", "alpha", -1, 5, Range::AtLeast0, "Invalid alpha value: ",
-     "the weight of the slow mean"},
-    {"beta3_warmup", "beta3_warmup", -1, 0, Range::AtLeast0, "Invalid beta3_warmup value: ",
-     "in how many steps the third beta is reached"},
-    {"alpha_warmup", "alpha_warmup", -1, 0, Range::AtLeast0, "Invalid alpha_warmup value: ",
-     "in how many steps the weight is reached"},
+    {"beta3", "betas", 2, 0.9999, Range::From0Below1,
+     "Invalid beta parameter at index 2: ", "what the slow mean keeps of itself in a step"},
+    {"alpha", "alpha", -1, 5, Range::AtLeast0,
+     "Invalid alpha value: ", "the weight of the slow mean"},
+    {"beta3_warmup", "beta3_warmup", -1, 0, Range::AtLeast0,
+     "Invalid beta3_warmup value: ", "in how many steps the third beta is reached"},
+    {"alpha_warmup", "alpha_warmup", -1, 0, Range::AtLeast0,
+     "Invalid alpha_warmup value: ", "in how many steps the weight is reached"},
     eps_field(1e-8),
     decay_field(),
     flag_field("maximize")};
-constexpr RuleState kAdEMAMixStates[] = {
-    {"exp_avg_fast", 0}, {"exp_avg_slow", 1}, {"exp_avg_sq", 2}};
+constexpr RuleState kAdEMAMixStates[] = {{"exp_avg_fast"}, {"exp_avg_slow"}, {"exp_avg_sq"}};
 
 /// From beta1 on, so that the time after which a gradient counts half grows evenly.
 double slow_beta(const double* v, double step) {
@@ -61,6 +60,7 @@ StepValues ademamix_formula(const double* v, StepCount& count) {
 constinit const Rule ademamix_rule = {.name = "AdEMAMix",
                                       .fields = kAdEMAMixFields,
                                       .states = kAdEMAMixStates,
+                                      .waits = true,
                                       .formula = ademamix_formula};
 
 void AdEMAMixOptions::check() const { check_values(ademamix_rule, *this); }
@@ -76,10 +76,6 @@ void AdEMAMixOptions::visit(const NumberVisitor& f) {
   eps_ = f("eps", eps_);
   weight_decay_ = f("weight_decay", weight_decay_);
   maximize_ = f("maximize", maximize_) != 0;
-}
-
-void AdEMAMix::update(const OptimizerOptions& options, Update& u) {
-  take_step(ademamix_rule, options, u);
 }
 
 }  // namespace taeda::inline v0_2::optim

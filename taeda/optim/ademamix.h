@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "taeda/optim/composed.h"
+#include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -37,23 +37,13 @@ class AdEMAMixParamState final : public OptimizerCloneableParamState<AdEMAMixPar
   TAEDA_STATE_TENSOR(2, exp_avg_sq)
 };
 
+extern const Rule ademamix_rule;
+
 /// AdamW with a second mean of gradients that forgets slowly (Pagliardini et al. 2024,
 /// arXiv:2409.03137, algorithm 1).
-class AdEMAMix : public ComposedOptimizer {
+class AdEMAMix : public RuleOptimizer<AdEMAMixOptions, AdEMAMixParamState, ademamix_rule> {
  public:
-  AdEMAMix(std::vector<OptimizerParamGroup> groups, AdEMAMixOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  AdEMAMix(std::vector<Tensor> params, AdEMAMixOptions defaults = {})
-      : AdEMAMix(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-                 std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "AdEMAMix"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new AdEMAMixParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return AdEMAMixParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
+  using RuleOptimizer::RuleOptimizer;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

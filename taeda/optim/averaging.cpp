@@ -1,11 +1,9 @@
 #include "taeda/optim/averaging.h"
 
-#include <cmath>
-#include <numbers>
-
 #include "taeda/base/error.h"
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/optim/rates.h"
 #include "taeda/optim/scheduler_checks.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -99,21 +97,10 @@ SWALR::SWALR(Optimizer& optimizer, double swa_lr, int64_t anneal_epochs, bool co
   begin();
 }
 
-/// How much of the way is behind.
-double SWALR::part(int64_t epoch) const {
-  const double t = anneal_epochs_ == 0
-                       ? 1
-                       : std::min(1.0, std::max(0.0, static_cast<double>(epoch) /
-                                                         static_cast<double>(anneal_epochs_)));
-  return cosine_ ? (1 - std::cos(std::numbers::pi * t)) / 2 : t;
-}
-
 double SWALR::rate(size_t, double, double current, int64_t epoch) {
   if (epoch == 0) return current;
-  // What the rate was before all annealing, from what it is now.
-  const double before = part(epoch - 1), now = part(epoch);
-  const double start = before == 1 ? swa_lr_ : (current - before * swa_lr_) / (1 - before);
-  return swa_lr_ * now + start * (1 - now);
+  return rates::approached(current, swa_lr_, static_cast<double>(epoch),
+                           static_cast<double>(anneal_epochs_), cosine_);
 }
 
 }  // namespace taeda::inline v0_2::optim

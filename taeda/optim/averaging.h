@@ -50,7 +50,6 @@ class SWALR final : public LRScheduler {
 
  private:
   double rate(size_t group, double base, double current, int64_t epoch) override;
-  double part(int64_t epoch) const;
   double swa_lr_;
   int64_t anneal_epochs_;
   bool cosine_;

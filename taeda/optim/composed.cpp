@@ -1,34 +1,18 @@
 #include "taeda/optim/composed.h"
 
-#include <algorithm>
-
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
 #include "taeda/ops/create/copy.h"
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule_step.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::optim {
 
-namespace {
-
-Lent lent_state(const Rule& rule, size_t group, size_t index, const Tensor& param,
-                const ParamState& state) {
-  Lent lent{.group = group, .index = index, .param = param, .grad = param.grad()};
-  std::copy_n(state.tensors, rule.states.size(), lent.states);
-  lent.count.step = static_cast<double>(state.step);
-  std::copy_n(state.numbers, rule.numbers.size(), lent.count.numbers);
-  lent.new_numbers = state.step == 0;
-  return lent;
+Tensor ComposedOptimizer::make_state(const OptimizerOptions&, size_t, const Tensor& param) const {
+  Tensor state = empty_for(param);
+  state.zero_();
+  return state;
 }
-
-void take_back(const Rule& rule, Lent& lent, ParamState& state) {
-  state.step = static_cast<int64_t>(lent.count.step);
-  std::move(lent.states, lent.states + rule.states.size(), state.tensors);
-  std::copy_n(lent.count.numbers, rule.numbers.size(), state.numbers);
-}
-
-}  // namespace
 
 ComposedOptimizer::Update ComposedOptimizer::prepared(size_t g, size_t i) const {
   const OptimizerParamGroup& group = param_groups()[g];
@@ -36,7 +20,7 @@ ComposedOptimizer::Update ComposedOptimizer::prepared(size_t g, size_t i) const 
   if (!is_floating_point(param.dtype())) taeda::detail::throw_no_dtype(kind(), param.dtype());
   TAEDA_CHECK(captures_under_way() == 0 || !is_current_stream_capturing(param.device()), kind(),
               ".step() cannot be captured into a graph");
-  check_gradient_kind(group.options(), param.grad());
+  TAEDA_CHECK(!param.grad().is_sparse(), kind(), " does not support sparse gradients");
   Update u{param.detach().clone(), param.grad().detach(), known_state(param)};
   if (u.grad.device() == param.device()) u.grad = u.grad.to(param.dtype());
   check_like(kind(), "gradient", "", g, i, u.grad, param.sizes(), param);
@@ -61,34 +45,17 @@ Tensor ComposedOptimizer::step(LossClosure closure) {
     Tensor param;
     Update update;
   };
-  std::vector<Planned> planned;  // of optimizers of programs, which are `update` alone
-  const Rule* rule = rule_of(defaults());
-  std::optional<RuleStep> of_rule;
-  if (rule) of_rule.emplace(*rule, kind(), /*replaces=*/true);
-  double values[Rule::kMostFields];
+  std::vector<Planned> planned;
   for (size_t g = 0; g < param_groups().size(); ++g) {
     OptimizerParamGroup& group = param_groups()[g];
-    if (rule) read_values(*rule, group.options(), values);
     for (size_t i = 0; i < group.params().size(); ++i) {
       const Tensor& p = group.params()[i];
       TAEDA_CHECK(p.defined(), kind(), ": parameter ", i, " of group ", g, " is undefined");
       if (!p.grad().defined() || p.numel() == 0) continue;
-      if (rule) {
-        TAEDA_CHECK(captures_under_way() == 0 || !is_current_stream_capturing(p.device()), kind(),
-                    ".step() cannot be captured into a graph");
-        check_gradient_kind(group.options(), p.grad());
-        of_rule->add(values, lent_state(*rule, g, i, p, known_state(p)));
-      } else {
-        planned.push_back({p, prepared(g, i)});
-        update(group.options(), planned.back().update);
-      }
+      planned.push_back({p, prepared(g, i)});
+      update(group.options(), planned.back().update);
       state_of(p);  // makes room
     }
-  }
-  if (rule) {
-    of_rule->run();
-    for (Lent& l : of_rule->lent())
-      take_back(*rule, l, state_of(param_groups()[l.group].params()[l.index]));
   }
   for (Planned& p : planned) {
     p.param.copy_(p.update.param);

@@ -1,4 +1,4 @@
-// The base of optimizers whose step is made of operations, rather than of a kernel of its own.
+// The base of programs' optimizers whose step is made of operations on one parameter after another.
 #pragma once
 
 #include "taeda/optim/optimizer.h"
@@ -23,11 +23,13 @@ class ComposedOptimizer : public Optimizer {
   virtual void update(const OptimizerOptions& options, Update& u) = 0;
   /// The first value of the k-th number of a state.
   virtual double first_number(const OptimizerOptions&, size_t) const { return 0; }
-  bool wants_state(const OptimizerOptions&, size_t) const override { return true; }
+  /// The first value of the k-th state: zeros, with the parameter's sizes, strides, dtype and
+  /// device.
+  virtual Tensor make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const;
   size_t lasting_states() const override { return state_names().size(); }
 
  private:
   Update prepared(size_t group, size_t index) const;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

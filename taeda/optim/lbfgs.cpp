@@ -44,17 +44,171 @@ void each_tensor(State& s, const F& f) {
   f("prev_flat_grad", s.prev_flat_grad());
 }
 
-std::vector<Tensor> copies_of(const std::vector<Tensor>& params) {
+/// A step on its way.
+class LbfgsStep {
+ public:
+  LbfgsStep(const LBFGSOptions& options, LBFGSParamState& state, const std::vector<Tensor>& params,
+            const std::function<double()>& evaluate, bool maximize)
+      : o_(options), s_(state), params_(params), evaluate_(evaluate), maximize_(maximize) {}
+  void run(double loss);
+  std::vector<Tensor> copies() const;
+  void put_back(const std::vector<Tensor>& copies) const;
+
+ private:
+  double loss() const { return maximize_ ? -evaluate_() : evaluate_(); }
+  Tensor flat_gradient() const;
+  void move(double t) const;
+  void remember(const Tensor& flat_grad);
+  void update_direction(const Tensor& flat_grad);
+  bool advance(double& loss, Tensor& flat_grad, double slope, int64_t iteration);
+
+  const LBFGSOptions& o_;
+  LBFGSParamState& s_;
+  const std::vector<Tensor>& params_;
+  const std::function<double()>& evaluate_;
+  bool maximize_;
+  int64_t evaluations_ = 1;
+};
+
+std::vector<Tensor> LbfgsStep::copies() const {
   std::vector<Tensor> out;
-  for (const Tensor& p : params) out.push_back(p.detach().clone());
+  for (const Tensor& p : params_) out.push_back(p.detach().clone());
   return out;
 }
 
-void put_back(const std::vector<Tensor>& params, const std::vector<Tensor>& copies) {
-  for (size_t i = 0; i < params.size(); ++i) Tensor(params[i]).copy_(copies[i]);
+void LbfgsStep::put_back(const std::vector<Tensor>& copies) const {
+  for (size_t i = 0; i < params_.size(); ++i) Tensor(params_[i]).copy_(copies[i]);
+}
+
+/// Complex numbers are pairs of reals.
+Tensor as_real(const Tensor& t) { return t.is_complex() ? view_as_real(t) : t; }
+
+/// All gradients one after the other; zeros for parameters without one.
+Tensor LbfgsStep::flat_gradient() const {
+  std::vector<Tensor> parts;
+  for (const Tensor& p : params_) {
+    const Tensor grad =
+        p.grad().defined() ? p.grad().detach().to_dense() : zeros(p.sizes(), p.detach().options());
+    parts.push_back(as_real(grad).reshape({-1}));
+  }
+  const Tensor flat = cat(parts, 0);
+  return maximize_ ? flat.neg() : flat;
+}
+
+/// Moves the parameters by t * d.
+void LbfgsStep::move(double t) const {
+  int64_t at = 0;
+  for (const Tensor& p : params_) {
+    Tensor real = as_real(p);
+    real.add_(s_.d().narrow(0, at, real.numel()).view_as(real), t);
+    at += real.numel();
+  }
+}
+
+/// Keeps the last step, if the slope grew along it.
+void LbfgsStep::remember(const Tensor& flat_grad) {
+  const Tensor y = flat_grad - s_.prev_flat_grad(), step = s_.d() * s_.t(), ys = y.dot(step);
+  if (ys.item<double>() <= 1e-10) return;
+  if (static_cast<int64_t>(s_.old_dirs().size()) >= o_.history_size())
+    each_history(s_, [](const char*, std::deque<Tensor>& list) { list.pop_front(); });
+  s_.old_dirs().push_back(y);
+  s_.old_stps().push_back(step);
+  s_.ro().push_back(ys.reciprocal());
+  s_.H_diag(ys / y.dot(y));
+}
+
+/// The next direction, from the differences of the steps so far (Nocedal's two loops).
+void LbfgsStep::update_direction(const Tensor& flat_grad) {
+  if (s_.n_iter() == 1) {
+    s_.d(flat_grad.neg());
+    each_history(s_, [](const char*, std::deque<Tensor>& list) { list.clear(); });
+    s_.H_diag(ones({}, flat_grad.options()));
+    return;
+  }
+  remember(flat_grad);
+  std::vector<Tensor> alpha(s_.old_dirs().size());
+  Tensor q = flat_grad.neg();
+  for (size_t i = alpha.size(); i-- > 0;) {
+    alpha[i] = s_.old_stps()[i].dot(q) * s_.ro()[i];
+    q.add_(s_.old_dirs()[i], -alpha[i].item<double>());
+  }
+  Tensor r = q * s_.H_diag();
+  for (size_t i = 0; i < alpha.size(); ++i) {
+    const Tensor beta = s_.old_dirs()[i].dot(r) * s_.ro()[i];
+    r.add_(s_.old_stps()[i], (alpha[i] - beta).item<double>());
+  }
+  s_.d(r);
+  s_.al(std::move(alpha));
+}
+
+/// Goes along the direction: a step of t, or what a line search finds. False if the gradient that
+/// is there then is not known, because nothing needs it.
+bool LbfgsStep::advance(double& loss, Tensor& flat_grad, double slope, int64_t iteration) {
+  if (!o_.line_search_fn()) {
+    move(s_.t());
+    if (iteration == o_.max_iter()) return false;
+    loss = this->loss();
+    flat_grad = flat_gradient();
+    ++evaluations_;
+    return true;
+  }
+  const std::vector<Tensor> start = copies();
+  const auto at = [&](double t) {
+    move(t);
+    const double value = this->loss();
+    const Tensor grad = flat_gradient();
+    put_back(start);
+    return LinePoint{t, value, grad, product(grad, s_.d())};
+  };
+  const LinePoint here{0, loss, flat_grad, slope};
+  const LineSearchResult found = strong_wolfe(at, here, s_.t(), largest(s_.d()));
+  s_.t(found.point.t);
+  loss = found.point.loss;
+  flat_grad = found.point.grad;
+  evaluations_ += found.evaluations;
+  move(s_.t());
+  return true;
+}
+
+void LbfgsStep::run(double loss) {
+  if (maximize_) loss = -loss;
+  const int64_t most = o_.max_eval().value_or(o_.max_iter() * 5 / 4);
+  Tensor flat_grad = flat_gradient();
+  bool flat = largest(flat_grad) <= o_.tolerance_grad();
+  for (int64_t i = 1; i <= o_.max_iter() && !flat; ++i) {
+    s_.n_iter() += 1;
+    update_direction(flat_grad);
+    s_.prev_flat_grad(flat_grad.clone());
+    s_.prev_loss(loss);
+    s_.t(s_.n_iter() == 1 ? std::min(1.0, 1.0 / flat_grad.abs().sum().item<double>()) * o_.lr()
+                          : o_.lr());
+    const double slope = product(flat_grad, s_.d());
+    if (slope > -o_.tolerance_change()) break;
+    if (advance(loss, flat_grad, slope, i)) flat = largest(flat_grad) <= o_.tolerance_grad();
+    if (evaluations_ >= most || largest(s_.d() * s_.t()) <= o_.tolerance_change() ||
+        std::abs(loss - s_.prev_loss()) < o_.tolerance_change())
+      break;
+  }
+  s_.func_evals() += evaluations_;
 }
 
 }  // namespace
+
+void lbfgs_step(const LBFGSOptions& options, LBFGSParamState& state,
+                const std::vector<Tensor>& params, double loss,
+                const std::function<double()>& evaluate, bool maximize) {
+  const NoGradGuard no_grad;
+  LbfgsStep step(options, state, params, evaluate, maximize);
+  const std::vector<Tensor> start = step.copies();
+  const LBFGSParamState before = state;
+  try {
+    step.run(loss);
+  } catch (...) {  // the closure is called half-way, and may throw
+    step.put_back(start);
+    state = before;
+    throw;
+  }
+}
 
 LBFGSParamState::LBFGSParamState() = default;
 LBFGSParamState::LBFGSParamState(const LBFGSParamState& other) = default;
@@ -137,94 +291,8 @@ LBFGS::LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults)
                     "LBFGS doesn't support per-parameter options (parameter groups)");
 }
 
-const LBFGSOptions& LBFGS::options() const {
-  return static_cast<const LBFGSOptions&>(param_groups()[0].options());
-}
-
 LBFGSParamState& LBFGS::history() const {
   return static_cast<LBFGSParamState&>(state_of(param_groups()[0].params()[0]));
-}
-
-/// All gradients one after the other; zeros for parameters without one.
-Tensor LBFGS::flat_gradient() const {
-  std::vector<Tensor> parts;
-  for (const Tensor& p : param_groups()[0].params())
-    parts.push_back(p.grad().defined() ? p.grad().detach().to_dense().reshape({-1})
-                                       : zeros({p.numel()}, p.options()));
-  return cat(parts, 0);
-}
-
-/// Moves the parameters by t * direction.
-void LBFGS::move(double t, const Tensor& direction) {
-  int64_t at = 0;
-  for (Tensor p : param_groups()[0].params()) {
-    p.add_(direction.narrow(0, at, p.numel()).view_as(p), t);
-    at += p.numel();
-  }
-}
-
-/// The next direction, from the differences of the steps so far (Nocedal's two loops).
-void LBFGS::update_direction(LBFGSParamState& s, const Tensor& flat_grad) const {
-  if (s.n_iter() == 1) {
-    s.d(flat_grad.neg());
-    each_history(s, [](const char*, std::deque<Tensor>& list) { list.clear(); });
-    s.H_diag(ones({}, flat_grad.options()));
-    return;
-  }
-  const Tensor y = flat_grad - s.prev_flat_grad(), step = s.d() * s.t(), ys = y.dot(step);
-  if (ys.item<double>() > 1e-10) {
-    if (static_cast<int64_t>(s.old_dirs().size()) >= options().history_size())
-      each_history(s, [](const char*, std::deque<Tensor>& list) { list.pop_front(); });
-    s.old_dirs().push_back(y);
-    s.old_stps().push_back(step);
-    s.ro().push_back(ys.reciprocal());
-    s.H_diag(ys / y.dot(y));
-  }
-  std::vector<Tensor> alpha(s.old_dirs().size());
-  Tensor q = flat_grad.neg();
-  for (size_t i = alpha.size(); i-- > 0;) {
-    alpha[i] = s.old_stps()[i].dot(q) * s.ro()[i];
-    q.add_(s.old_dirs()[i], -alpha[i].item<double>());
-  }
-  Tensor r = q * s.H_diag();
-  for (size_t i = 0; i < alpha.size(); ++i) {
-    const Tensor beta = s.old_dirs()[i].dot(r) * s.ro()[i];
-    r.add_(s.old_stps()[i], (alpha[i] - beta).item<double>());
-  }
-  s.d(r);
-  s.al(std::move(alpha));
-}
-
-/// Goes along the direction: a step of t, or what a line search finds. False if the gradient that
-/// is there then is not known, because nothing needs it.
-bool LBFGS::advance(const LossClosure& closure, double& loss, Tensor& flat_grad, double slope,
-                    int64_t iteration, int64_t& evaluations) {
-  LBFGSParamState& s = history();
-  if (!options().line_search_fn()) {
-    move(s.t(), s.d());
-    if (iteration == options().max_iter()) return false;
-    loss = evaluate(closure).item<double>();
-    flat_grad = flat_gradient();
-    ++evaluations;
-    return true;
-  }
-  const std::vector<Tensor>& params = param_groups()[0].params();
-  const std::vector<Tensor> start = copies_of(params);
-  const auto at = [&](double t) {
-    move(t, s.d());
-    const double value = evaluate(closure).item<double>();
-    const Tensor grad = flat_gradient();
-    put_back(params, start);
-    return LinePoint{t, value, grad, product(grad, s.d())};
-  };
-  const LinePoint here{0, loss, flat_grad, slope};
-  const LineSearchResult found = strong_wolfe(at, here, s.t(), largest(s.d()));
-  s.t(found.point.t);
-  loss = found.point.loss;
-  flat_grad = found.point.grad;
-  evaluations += found.evaluations;
-  move(s.t(), s.d());
-  return true;
 }
 
 Tensor LBFGS::step(LossClosure closure) {
@@ -232,41 +300,11 @@ Tensor LBFGS::step(LossClosure closure) {
   NoGradGuard no_grad;
   const Tensor first = evaluate(closure);
   TAEDA_CHECK(first.defined(), "LBFGS: the closure returned no loss");
-  const LBFGSOptions& o = options();
-  const int64_t most = o.max_eval().value_or(o.max_iter() * 5 / 4);
+  const OptimizerParamGroup& group = param_groups()[0];
   LBFGSParamState& s = history();
-  const auto minimize = [&](double loss) {
-    int64_t evaluations = 1;
-    s.ParamState::step += 1;
-    Tensor flat_grad = flat_gradient();
-    bool flat = largest(flat_grad) <= o.tolerance_grad();
-    for (int64_t i = 1; i <= o.max_iter() && !flat; ++i) {
-      s.n_iter() += 1;
-      update_direction(s, flat_grad);
-      s.prev_flat_grad(flat_grad.clone());
-      s.prev_loss(loss);
-      s.t(s.n_iter() == 1 ? std::min(1.0, 1.0 / flat_grad.abs().sum().item<double>()) * o.lr()
-                          : o.lr());
-      const double slope = product(flat_grad, s.d());
-      if (slope > -o.tolerance_change()) break;
-      if (advance(closure, loss, flat_grad, slope, i, evaluations))
-        flat = largest(flat_grad) <= o.tolerance_grad();
-      if (evaluations >= most || largest(s.d() * s.t()) <= o.tolerance_change() ||
-          std::abs(loss - s.prev_loss()) < o.tolerance_change())
-        break;
-    }
-    s.func_evals() += evaluations;
-  };
-  const std::vector<Tensor>& params = param_groups()[0].params();
-  const std::vector<Tensor> start = copies_of(params);
-  const LBFGSParamState before = s;
-  try {
-    minimize(first.item<double>());
-  } catch (...) {  // the closure is called half-way, and may throw
-    put_back(params, start);
-    s = before;
-    throw;
-  }
+  lbfgs_step(static_cast<const LBFGSOptions&>(group.options()), s, group.params(),
+             first.item<double>(), [&] { return evaluate(closure).item<double>(); });
+  s.ParamState::step += 1;
   return first;
 }
 

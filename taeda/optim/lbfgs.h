@@ -58,6 +58,14 @@ class LBFGSParamState final : public OptimizerCloneableParamState<LBFGSParamStat
   std::deque<Tensor> old_dirs_, old_stps_, ro_;
 };
 
+/// A step of L-BFGS over parameters of one dtype and device, complex ones as pairs of reals: moves
+/// them and writes down how far it is. `loss` is the loss where they are, whose gradients they
+/// have; `evaluate` gives it anew, and the gradients, where they were moved to. What it throws
+/// leaves parameters and state as they were. `maximize`: the other way.
+void lbfgs_step(const LBFGSOptions& options, LBFGSParamState& state,
+                const std::vector<Tensor>& params, double loss,
+                const std::function<double()>& evaluate, bool maximize = false);
+
 /// Limited-memory BFGS (Nocedal 1980; Liu and Nocedal 1989) in PyTorch's order of operations.
 /// step() takes a closure that clears the gradients, computes the loss and calls backward; it
 /// calls the closure several times. One group of parameters, which has the same dtype and device.
@@ -81,12 +89,6 @@ class LBFGS : public Optimizer {
     return std::unique_ptr<OptimizerParamState>(new LBFGSParamState);
   }
   LBFGSParamState& history() const;
-  const LBFGSOptions& options() const;
-  Tensor flat_gradient() const;
-  void move(double t, const Tensor& direction);
-  void update_direction(LBFGSParamState& s, const Tensor& flat_grad) const;
-  bool advance(const LossClosure& closure, double& loss, Tensor& flat_grad, double slope,
-               int64_t iteration, int64_t& evaluations);
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -1,6 +1,6 @@
 #include "taeda/optim/lion.h"
 
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -9,7 +9,7 @@ namespace {
 enum LionField : size_t { kLionLr, kLionBeta1, kLionBeta2, kLionDecay, kLionMaximize };
 constexpr RuleField kLionFields[] = {rate_field(1e-4), beta_field(0, 0.9), beta_field(1, 0.99),
                                      decay_field(), flag_field("maximize")};
-constexpr RuleState kLionStates[] = {{"exp_avg", 0}};
+constexpr RuleState kLionStates[] = {{"exp_avg"}};
 
 StepValues lion_formula(const double* v, StepCount&) {
   return step_values<LionFormula>({descent(v[kLionLr], v[kLionDecay], true, v[kLionMaximize] != 0),
@@ -31,7 +31,5 @@ void LionOptions::visit(const NumberVisitor& f) {
   weight_decay_ = f("weight_decay", weight_decay_);
   maximize_ = f("maximize", maximize_) != 0;
 }
-
-void Lion::update(const OptimizerOptions& options, Update& u) { take_step(lion_rule, options, u); }
 
 }  // namespace taeda::inline v0_2::optim

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "taeda/optim/composed.h"
+#include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -29,22 +29,12 @@ class LionParamState final : public OptimizerCloneableParamState<LionParamState>
   TAEDA_STATE_TENSOR(0, exp_avg)
 };
 
-/// Steps of one size: the sign of the gradient mixed with its momentum (Chen et al. 2023).
-class Lion : public ComposedOptimizer {
- public:
-  Lion(std::vector<OptimizerParamGroup> groups, LionOptions defaults = {})
-      : ComposedOptimizer(std::move(groups), defaults.clone()) {}
-  Lion(std::vector<Tensor> params, LionOptions defaults = {})
-      : Lion(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-             std::move(defaults)) {}
+extern const Rule lion_rule;
 
- private:
-  const char* kind() const override { return "Lion"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new LionParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return LionParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
+/// Steps of one size: the sign of the gradient mixed with its momentum (Chen et al. 2023).
+class Lion : public RuleOptimizer<LionOptions, LionParamState, lion_rule> {
+ public:
+  using RuleOptimizer::RuleOptimizer;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

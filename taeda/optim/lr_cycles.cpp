@@ -77,8 +77,7 @@ CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, i
 }
 
 double CosineAnnealingWarmRestarts::rate(size_t, double base, double, int64_t epoch) {
-  int64_t length = t_0_, at = t_mult_ == 1 ? epoch % t_0_ : epoch;
-  for (; at >= length; length *= t_mult_) at -= length;
+  const auto [at, length] = rates::restarted(epoch, t_0_, t_mult_);
   return eta_min_ +
          (base - eta_min_) * rates::cosine(static_cast<double>(at), static_cast<double>(length));
 }

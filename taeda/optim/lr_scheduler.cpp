@@ -389,29 +389,14 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(
                                                 : std::vector<double>(min_lr.begin(), min_lr.end()))
                          .eps(eps)) {}
 
-bool ReduceLROnPlateauScheduler::is_better(double metric) const {
-  const bool relative = options_.threshold_mode() == ReduceLROnPlateauOptions::rel;
-  const double t = options_.threshold();
-  if (options_.mode() == ReduceLROnPlateauOptions::min)
-    return metric < (relative ? best_ * (1 - t) : best_ - t);
-  return metric > (relative ? best_ * (1 + t) : best_ + t);
-}
-
 void ReduceLROnPlateauScheduler::step(double metric) {
-  if (is_better(metric)) {
-    best_ = metric;
-    bad_steps_ = 0;
-  } else {
-    ++bad_steps_;
-  }
-  if (cooldown_left_ > 0) {
-    --cooldown_left_;
-    bad_steps_ = 0;
-  }
-  if (bad_steps_ <= options_.patience()) return;
-  reduce();
-  cooldown_left_ = options_.cooldown();
-  bad_steps_ = 0;
+  const bool better = rates::is_better(metric, best_, options_.threshold(),
+                                       options_.mode() == ReduceLROnPlateauOptions::max,
+                                       options_.threshold_mode() == ReduceLROnPlateauOptions::rel);
+  if (better) best_ = metric;
+  if (rates::plateau_ends(better, static_cast<double>(options_.patience()), options_.cooldown(),
+                          bad_steps_, cooldown_left_))
+    reduce();
 }
 
 void ReduceLROnPlateauScheduler::reduce() {

@@ -247,7 +247,6 @@ class ReduceLROnPlateauScheduler {
   void load_state_dict(const SchedulerState& state);
 
  private:
-  bool is_better(double metric) const;
   void reduce();
 
   Optimizer& optimizer_;

@@ -9,7 +9,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/linalg/matmul.h"
 #include "taeda/ops/reduce/reduce.h"
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -45,7 +45,7 @@ constexpr RuleField kMuonFields[] = {
      .part = -1,
      .fallback = 0,
      .words = kAdjustments}};
-constexpr RuleState kMuonStates[] = {{"momentum_buffer", 0}};
+constexpr RuleState kMuonStates[] = {{"momentum_buffer"}};
 
 void check_steps(double steps) {
   TAEDA_CHECK_VALUE(steps >= 0 && steps < 100,
@@ -53,13 +53,13 @@ void check_steps(double steps) {
                     steps);
 }
 
-/// The rate for a matrix of this shape.
-double adjusted_rate(const double* v, IntArrayRef shape) {
+/// What the rate for a matrix of this shape is multiplied by.
+double adjusted_by(const double* v, IntArrayRef shape) {
   const auto rows = static_cast<double>(shape[0]), columns = static_cast<double>(shape[1]);
   switch (static_cast<int>(v[kMAdjustment])) {
-    case 1: return v[kMLr] * 0.2 * std::sqrt(std::max(rows, columns));
-    case 2: return v[kMLr] * std::sqrt(rows / columns);
-    default: return v[kMLr] * std::sqrt(std::max(1.0, rows / columns));
+    case 1: return 0.2 * std::sqrt(std::max(rows, columns));
+    case 2: return std::sqrt(rows / columns);
+    default: return std::sqrt(std::max(1.0, rows / columns));
   }
 }
 
@@ -75,6 +75,11 @@ Tensor orthogonalized(const double* v, const Tensor& matrix) {
   return tall ? x.t() : x;
 }
 
+/// What shrinks the parameter, and the rate.
+StepValues muon_numbers(const double* v, StepCount&) {
+  return {-1, {1 - v[kMLr] * v[kMDecay], -v[kMLr]}};
+}
+
 void muon_update(const double* v, StepTensors& t) {
   check_steps(v[kMSteps]);
   TAEDA_CHECK_VALUE(t.grad.dim() == 2, "Muon.step(): a gradient must be a matrix, got shape ",
@@ -83,8 +88,8 @@ void muon_update(const double* v, StepTensors& t) {
   momentum.lerp_(t.grad, 1 - v[kMMomentum]);
   const Tensor change =
       orthogonalized(v, v[kMNesterov] != 0 ? lerp(t.grad, momentum, v[kMMomentum]) : momentum);
-  t.param.mul_(1 - v[kMLr] * v[kMDecay]);
-  t.param.add_(change.to(t.param.dtype()), -adjusted_rate(v, t.param.sizes()));
+  t.scale(t.param, 0);
+  t.add(t.param, change.to(t.param.dtype()), 1, adjusted_by(v, t.param.sizes()));
 }
 
 /// The place of a name among kAdjustments; their number for another name.
@@ -101,6 +106,7 @@ constinit const Rule muon_rule = {.name = "Muon",
                                   .states = kMuonStates,
                                   .counts = false,
                                   .complex = false,
+                                  .formula = muon_numbers,
                                   .update = muon_update};
 
 void MuonOptions::check() const {
@@ -131,13 +137,11 @@ void MuonOptions::visit(const NumberVisitor& f) {
 }
 
 Muon::Muon(std::vector<OptimizerParamGroup> groups, MuonOptions defaults)
-    : ComposedOptimizer(std::move(groups), std::make_unique<MuonOptions>(std::move(defaults))) {
+    : RuleOptimizer(std::move(groups), std::move(defaults)) {
   for (const Tensor& p : parameters())
     TAEDA_CHECK_VALUE(
         p.dim() == 2,
         "Muon only supports 2D parameters whereas we found a parameter with size: ", p.sizes());
 }
-
-void Muon::update(const OptimizerOptions& options, Update& u) { take_step(muon_rule, options, u); }
 
 }  // namespace taeda::inline v0_2::optim

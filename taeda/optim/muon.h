@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "taeda/optim/composed.h"
+#include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -37,23 +37,17 @@ class MuonParamState final : public OptimizerCloneableParamState<MuonParamState>
   TAEDA_STATE_TENSOR(0, momentum_buffer)
 };
 
+extern const Rule muon_rule;
+
 /// Steps along the momentum with its singular values made about 1 (Jordan et al. 2024), which are
 /// computed in bfloat16. For matrices: it refuses other parameters.
-class Muon : public ComposedOptimizer {
+class Muon : public RuleOptimizer<MuonOptions, MuonParamState, muon_rule> {
  public:
   /// Throws ValueError for a parameter that is not a matrix.
   Muon(std::vector<OptimizerParamGroup> groups, MuonOptions defaults = {});
   Muon(std::vector<Tensor> params, MuonOptions defaults = {})
       : Muon(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
              std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "Muon"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new MuonParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return MuonParamState::kNames; }
-  void update(const OptimizerOptions& options, Update& u) override;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -7,6 +7,7 @@
 #include "taeda/optim/adam_family.h"
 #include "taeda/optim/adaptive.h"
 #include "taeda/optim/averaging.h"
+#include "taeda/optim/composed.h"
 #include "taeda/optim/lbfgs.h"
 #include "taeda/optim/lion.h"
 #include "taeda/optim/lr_cycles.h"

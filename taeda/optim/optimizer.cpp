@@ -5,15 +5,16 @@
 #include <typeinfo>
 #include <unordered_set>
 
-#include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
-#include "taeda/kernels/memory_order.h"
+#include "taeda/optim/rule_step.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::optim {
 
 namespace {
+
+static_assert(ParamState::kMaxTensors == ParamRef::kMaxStates);
 
 bool has_gaps(const Tensor& t) {
   return !t.is_contiguous() && !t.layout().is_non_overlapping_and_dense();
@@ -150,174 +151,100 @@ Tensor Optimizer::evaluate(const LossClosure& closure) {
 
 Tensor Optimizer::step(LossClosure closure) {
   Tensor loss = evaluate(closure);
+  const Rule* rule = this->rule();
+  if (!rule)
+    throw NotImplementedError(taeda::detail::concat(kind(), " does not say what its step() does"));
   NoGradGuard no_grad;
   bring_up_to_date();
+  if (!planned_) planned_ = std::make_unique<RuleStep>(*rule, rule->name, /*replaces=*/true);
   const struct Cleared {
-    std::vector<Call>& calls;
-    std::vector<SparseCall>& sparse_calls;
-    ~Cleared() {
-      for (Call& call : calls) call.clear();
-      sparse_calls.clear();
-    }
-  } cleared{calls_, sparse_calls_};
-  for (size_t g = 0; g < param_groups_.size(); ++g) plan(g);
-  run_all();
+    RuleStep& step;
+    ~Cleared() { step.clear(); }
+  } cleared{*planned_};
+  if (captures_under_way() > 0) replay_at_captures(*rule);
+  for (size_t g = 0; g < param_groups_.size(); ++g) lend_group(*rule, g);
+  try {
+    planned_->run();
+  } catch (...) {
+    take_back();
+    throw;
+  }
+  take_back();
   return loss;
 }
 
-// Note [All or nothing]
-// A step is planned before anything happens: every parameter of every group is checked, and what
-// the kernels need besides - first states, gradients and states in their parameter's memory order,
-// dense copies of parameters with gaps - is allocated apart. Only then kernels are launched, and
-// only what was launched counts. A parameter on the wrong device and memory that runs out half-way
-// therefore leave parameters, states and counts as they were, and the step can be made again.
-// Launching for a simulated device needs memory, too: for handles of what is queued. So rows of
-// sparse gradients, which take a launch for each parameter and state, are put back if one fails.
+namespace {
 
-void Optimizer::Call::clear() {
-  list.clear();
-  params.clear();
-  states.clear();
-  keep_alive.clear();
-  results.clear();
+StepCount count_of(const ParamState& state) {
+  StepCount count{.step = static_cast<double>(state.step)};
+  std::copy_n(state.numbers, ParamState::kMaxNumbers, count.numbers);
+  return count;
 }
 
-void Optimizer::plan(size_t g) {
+void set_count(ParamState& state, const StepCount& count) {
+  state.step = static_cast<int64_t>(count.step);
+  std::copy_n(count.numbers, ParamState::kMaxNumbers, state.numbers);
+}
+
+}  // namespace
+
+void Optimizer::lend_group(const Rule& rule, size_t g) {
   OptimizerParamGroup& group = param_groups_[g];
-  Wanted wanted{state_names(), {}};
-  for (size_t k = 0; k < wanted.names.size(); ++k)
-    wanted.states[k] = wants_state(group.options(), k);
+  double values[Rule::kMostFields];
+  read_values(rule, group.options(), values);
+  planned_->begin_group(values);
   for (size_t i = 0; i < group.params().size(); ++i) {
     const Tensor& p = group.params()[i];
     TAEDA_CHECK(p.defined(), kind(), ": parameter ", i, " of group ", g, " is undefined");
     if (!p.grad().defined() || p.numel() == 0) continue;
-    if (captures_under_way() > 0) check_capturable(group, i);
-    check_gradient_kind(group.options(), p.grad());
-    if (!p.grad().is_sparse())
-      plan_parameter(g, i, wanted, p.grad());
-    else if (sparse_gradients(group.options()) == SparseGradients::Rows)
-      plan_sparse(g, i, wanted);
-    else
-      plan_parameter(g, i, wanted, p.grad().to_dense());
+    ParamState& state = state_of(p);
+    planned_->add({.group = g,
+                   .index = i,
+                   .param = &p,
+                   .grad = &p.grad(),
+                   .states = state.tensors,
+                   .face = &state,
+                   .count = count_of(state),
+                   .new_numbers = state.step == 0});
   }
 }
 
-void Optimizer::plan_parameter(size_t g, size_t i, const Wanted& wanted, const Tensor& given) {
-  OptimizerParamGroup& group = param_groups_[g];
-  const Tensor& original = group.params()[i];
-  Call& call = call_for(g, original);
-  if (has_gaps(original))
-    call.results.emplace_back(original, original.detach().clone(MemoryFormat::Contiguous));
-  const Tensor& param = has_gaps(original) ? call.results.back().second : original;
-
-  const Tensor* grad = &given;
-  if (original.grad().is_sparse()) call.keep_alive.push_back(given);
-  if (grad->sizes() == param.sizes() && grad->device() == param.device() &&
-      (grad->dtype() != param.dtype() || !same_memory_order(*grad, param))) {
-    Tensor& in_order = call.keep_alive.emplace_back(empty_for(param));
-    in_order.copy_(*grad);
-    grad = &in_order;
+/// Counts the steps that were made; captured ones count when they are replayed.
+void Optimizer::take_back() {
+  for (const Lent& l : planned_->lent()) {
+    if (!l.done) continue;
+    if (!l.captured)
+      set_count(*static_cast<ParamState*>(l.face), l.count);
+    else if (skip_.defined())
+      skippable(skip_).params.try_emplace({l.group, l.index});
   }
-
-  const ParamState& state = state_of(original);
-  const Tensor* states[ParamState::kMaxTensors] = {};
-  Tensor renewed[ParamState::kMaxTensors];
-  for (size_t k = 0; k < wanted.names.size(); ++k) {
-    if (!wanted.states[k]) continue;
-    states[k] = &state.tensors[k];
-    const bool same_sizes = states[k]->defined() && states[k]->sizes() == param.sizes();
-    if (states[k]->defined() && (!same_sizes || same_memory_order(*states[k], param))) continue;
-    renewed[k] = renewed_state(group, i, k, param);
-    call.states.push_back({i, k, renewed[k]});
-    states[k] = &renewed[k];
-  }
-  const bool fresh = wanted.states[0] && !state.tensors[0].defined();
-  call.list.add({.op = kind(),
-                 .group = g,
-                 .index = i,
-                 .param = param,
-                 .grad = *grad,
-                 .states = {states, wanted.names.size()},
-                 .state_names = wanted.names},
-                numbers(group.options(), state.step + 1, fresh));
-  call.params.push_back(i);
 }
 
-/// A first state, or the one that is there in the memory order that `param` has by now.
-Tensor Optimizer::renewed_state(const OptimizerParamGroup& group, size_t i, size_t k,
-                                const Tensor& param) {
-  TAEDA_CHECK(captures_under_way() == 0 || !is_current_stream_capturing(param.device()),
-              "a captured step cannot make the state ", state_names()[k],
-              " that later steps need: run some steps before the capture");
-  const Tensor& present = known_state(group.params()[i]).tensors[k];
-  if (!present.defined()) return make_state(group.options(), k, param);
-  Tensor in_order =
-      make_tensor(Layout{param.sizes(), param.strides(), 0}, present.dtype(), present.device());
-  in_order.copy_(present);
-  return in_order;
+/// Where only the host can take a step that was left out off a parameter's count, a replay waits
+/// for whether the one before was.
+void Optimizer::replay_at_captures(const Rule& rule) {
+  const bool waits = rule.waits && skip_.defined();
+  planned_->when_replayed(
+      [this, alive = std::weak_ptr<int>(alive_), skip = skip_, waits](
+          ArrayRef<RuleStep::Member> members, const RuleStep::Next& next) {
+        TAEDA_CHECK(!alive.expired(), "the optimizer whose step was captured is gone");
+        if (waits) bring_up_to_date();
+        for (const RuleStep::Member& m : members) {
+          const OptimizerParamGroup& group = param_groups_[m.group];
+          ParamState& state = state_of(group.params()[m.index]);
+          if (waits) skippable(skip).params[{m.group, m.index}] = std::to_array(state.numbers);
+          StepCount count = count_of(state);
+          next(group.get_lr(), count);
+          set_count(state, count);
+        }
+      },
+      skip_);
 }
 
-Optimizer::Call& Optimizer::call_for(size_t group, const Tensor& param) {
-  for (Call& call : calls_)
-    if (call.group == group && call.list.device() == param.device() &&
-        call.list.dtype() == param.dtype())
-      return call;
-  return calls_.emplace_back(group, param.device(), param.dtype());
-}
-
-void Optimizer::run(Call& call) {
-  if (call.params.empty()) return;
-  const bool capturing = is_current_stream_capturing(call.list.device());
-  if (capturing) make_live(call);
-  OptimizerParamGroup& group = param_groups_[call.group];
-  launch(group.options(), call.list);
-  for (Call::NewState& s : call.states)
-    state_of(group.params()[s.param]).tensors[s.which] = std::move(s.tensor);
-  for (size_t i : call.params) {
-    if (!capturing) ++state_of(group.params()[i]).step;
-    bump_version(group.params()[i]);
-  }
-  for (const auto& [original, dense] : call.results) original.copy_(dense);
-}
-
-/// Throws Error, before anything has changed, for a step that a graph could not repeat.
-void Optimizer::check_capturable(const OptimizerParamGroup& group, size_t i) const {
-  const Tensor& p = group.params()[i];
-  if (!is_current_stream_capturing(p.device())) return;
-  TAEDA_CHECK(known_state(p).step > 0,
-              "an optimizer's first step cannot be captured, because it makes the state that "
-              "later steps need: run some steps before the capture");
-  TAEDA_CHECK(!has_gaps(p),
-              "a step cannot be captured for parameters whose elements lie apart in memory");
-}
-
-/// A captured step counts at each replay, not now: the numbers that depend on the count come from
-/// memory that a replay fills in.
-void Optimizer::make_live(Call& call) {
-  const size_t which = call.group;
-  ParamList& list = call.list;
-  const std::weak_ptr<int> alive = alive_;
-  const auto fill = [this, alive, which, indices = call.params](double* out) {
-    TAEDA_CHECK(!alive.expired(), "the optimizer whose step was captured is gone");
-    OptimizerParamGroup& g = param_groups_[which];
-    for (size_t i : indices) {
-      const int64_t step = ++state_of(g.params()[i]).step;
-      const StepNumbers n = numbers(g.options(), step, false);
-      *out++ = n.a;
-      *out++ = n.b;
-      *out++ = g.get_lr();
-      *out++ = static_cast<double>(step);
-    }
-  };
-  list.set_live(graph_numbers(list.device(), 4 * call.params.size(), fill), 4);
-  if (!skip_.defined()) return;
-  TAEDA_CHECK(skip_.device() == list.device(), "a gradient scaler on ", skip_.device(),
-              " cannot decide about a captured step on ", list.device());
-  list.set_skip(Numbers(skip_));
-  auto entry = std::find_if(skippable_.begin(), skippable_.end(),
-                            [&](const Skippable& s) { return s.skip.is_same(skip_); });
-  if (entry == skippable_.end()) entry = skippable_.insert(entry, {skip_, {}});
-  for (size_t i : call.params) entry->params.insert({which, i});
+Optimizer::Skippable& Optimizer::skippable(const Tensor& skip) {
+  for (Skippable& s : skippable_)
+    if (s.skip.is_same(skip)) return s;
+  return skippable_.emplace_back(Skippable{skip, {}});
 }
 
 void Optimizer::step_unless(const Tensor& skip) {
@@ -341,8 +268,11 @@ void Optimizer::bring_up_to_date() const {
     const auto skipped = static_cast<int64_t>(counter.item<double>());
     if (skipped == 0) continue;
     counter.zero_();
-    for (const auto& [group, i] : s.params)
-      state_of(param_groups_[group].params()[i]).step -= skipped;
+    for (const auto& [place, numbers] : s.params) {
+      ParamState& state = state_of(param_groups_[place.first].params()[place.second]);
+      state.step -= skipped;
+      std::copy(numbers.begin(), numbers.end(), state.numbers);
+    }
   }
 }
 
@@ -409,33 +339,26 @@ const ParamState& Optimizer::known_state(const Tensor& param) const {
   return found == state_.end() || !found->second ? none : *found->second;
 }
 
-void Optimizer::launch(const OptimizerOptions&, const ParamList&) {
-  throw NotImplementedError(taeda::detail::concat(kind(), " does not say what its step() does"));
+const char* Optimizer::kind() const { return rule() ? rule()->name : "Optimizer"; }
+
+ArrayRef<const char*> Optimizer::number_names() const {
+  return rule() ? rule()->numbers : ArrayRef<const char*>();
+}
+
+size_t Optimizer::lasting_states() const {
+  size_t n = 0;
+  while (rule() && n < rule()->states.size() && !rule()->states[n].wanted) ++n;
+  return n;
+}
+
+std::optional<DimVector> Optimizer::state_sizes(size_t k, const Tensor& param) const {
+  return rule() ? rule()->sizes(k, param.sizes()) : DimVector(param.sizes());
 }
 
 Tensor Optimizer::empty_for(const Tensor& param) {
   DimVector strides =
       has_gaps(param) ? contiguous_strides(param.sizes()) : DimVector(param.strides());
   return make_tensor(Layout{param.sizes(), std::move(strides), 0}, param.dtype(), param.device());
-}
-
-std::optional<DimVector> Optimizer::state_sizes(size_t, const Tensor& param) const {
-  return DimVector(param.sizes());
-}
-
-Tensor Optimizer::make_state(const OptimizerOptions&, size_t, const Tensor& param) const {
-  Tensor state = empty_for(param);
-  state.zero_();
-  return state;
-}
-
-StepNumbers Optimizer::numbers(const OptimizerOptions&, int64_t, bool) { return {}; }
-
-double Optimizer::bias_correction(int which, double beta, int64_t step) {
-  auto& c = corrections_[which];
-  if (c.beta != beta || c.step != step)
-    c = {beta, step, 1 - std::pow(beta, static_cast<double>(step))};
-  return c.value;
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -1,16 +1,15 @@
-// The base of all optimizers: parameter groups, per-parameter state, and the step that hands whole
-// groups to one kernel call.
+// The base of all optimizers: parameter groups, per-parameter state, and a step of a rule.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "taeda/base/ordered_dict.h"
-#include "taeda/kernels/param_list.h"
 #include "taeda/optim/options.h"
 #include "taeda/optim/param_state.h"
 #include "taeda/tensor/tensor.h"
@@ -59,6 +58,9 @@ struct OptimizerState {
   OrderedDict<std::string, Tensor> tensors;
   OrderedDict<std::string, double> numbers;
 };
+
+struct Rule;
+class RuleStep;
 
 class Optimizer {
  public:
@@ -124,49 +126,22 @@ class Optimizer {
   std::unique_ptr<OptimizerOptions> defaults_;
   mutable ParamStateMap state_;  // counts of steps change when they are asked for
 
+  /// What a step does; nullptr for optimizers of programs.
+  virtual const Rule* rule() const { return nullptr; }
   /// The class, as it stands in state dicts and errors: "Adam".
-  virtual const char* kind() const { return "Optimizer"; }
+  virtual const char* kind() const;
   /// A state of the optimizer's class.
   virtual std::unique_ptr<OptimizerParamState> make_param_state() const;
   /// Names of the tensors in ParamState, at most ParamState::kMaxTensors.
   virtual ArrayRef<const char*> state_names() const { return {}; }
   /// Names of the numbers in ParamState, at most ParamState::kMaxNumbers.
-  virtual ArrayRef<const char*> number_names() const { return {}; }
+  virtual ArrayRef<const char*> number_names() const;
   /// How many of the tensors, from the first on, a parameter has after its first step with any
   /// options.
-  virtual size_t lasting_states() const { return 0; }
-  /// Whether a step with these options works on the k-th state.
-  virtual bool wants_state(const OptimizerOptions&, size_t) const { return false; }
+  virtual size_t lasting_states() const;
   /// The shape of the k-th state, the parameter's unless the optimizer says otherwise; nothing
   /// where this parameter has no such state.
   virtual std::optional<DimVector> state_sizes(size_t k, const Tensor& param) const;
-  /// The k-th state of a parameter that has none yet: zeros, unless the optimizer says otherwise.
-  /// Has the parameter's sizes, strides, dtype and device.
-  virtual Tensor make_state(const OptimizerOptions& options, size_t k, const Tensor& param) const;
-  /// Numbers of a parameter's `step`-th step, the first of which is 1. `fresh`: the first state was
-  /// made for this step.
-  virtual StepNumbers numbers(const OptimizerOptions& options, int64_t step, bool fresh);
-  virtual void launch(const OptimizerOptions& options, const ParamList& list);
-
-  /// What a step does with a sparse gradient: nothing but an Error; what it does with a dense one;
-  /// or `update_rows`.
-  enum class SparseGradients : uint8_t { Refused, Dense, Rows };
-  virtual SparseGradients sparse_gradients(const OptimizerOptions&) const {
-    return SparseGradients::Refused;
-  }
-  /// Whether a step works with dense gradients. What it does with sparse ones is `update_rows`
-  /// then.
-  virtual bool takes_dense_gradients() const { return true; }
-  /// Copies of a parameter's and its states' elements at the indices of its gradient, each once.
-  struct Rows {
-    Tensor grad, param;
-    Tensor states[ParamState::kMaxTensors];
-    int64_t step;  ///< that is being made: 1 at first
-  };
-  /// Gives them the values that they have after the step.
-  virtual void update_rows(const OptimizerOptions& options, Rows& rows) const;
-  /// Throws Error, in PyTorch's words, for a gradient of a kind that these options do not take.
-  void check_gradient_kind(const OptimizerOptions& options, const Tensor& grad) const;
 
   /// The closure's loss, with gradients enabled; undefined without a closure.
   static Tensor evaluate(const LossClosure& closure);
@@ -176,57 +151,11 @@ class Optimizer {
   const ParamState& known_state(const Tensor& param) const;
   /// An uninitialised tensor with the parameter's sizes, strides, dtype and device.
   static Tensor empty_for(const Tensor& param);
-  /// 1 - beta^step, remembered from one parameter to the next.
-  double bias_correction(int which, double beta, int64_t step);
 
  private:
-  /// One kernel call of a step, ready to run: parameters of one group, dtype and device. Nothing of
-  /// the optimizer has changed for it; what it changes is written down beside it.
-  struct Call {
-    Call(size_t g, Device device, ScalarType dtype) : group(g), list(device, dtype) {}
-    void clear();
-
-    size_t group;
-    ParamList list;
-    std::vector<size_t> params;  // for each item its position in the group
-    struct NewState {
-      size_t param, which;
-      Tensor tensor;
-    };
-    std::vector<NewState> states;
-    std::vector<Tensor> keep_alive;                  // gradients brought into order
-    std::vector<std::pair<Tensor, Tensor>> results;  // parameters with gaps, and dense copies
-  };
-  /// Rows of a tensor that get new values, by one kernel call.
-  struct RowsToPut {
-    RowsToPut(const Tensor& to, const Tensor& indices, const Tensor& rows);
-    void put() const { write(values); }
-    void put_back() const { write(before); }
-    void write(const Tensor& rows) const;
-    Tensor values, before, offsets, block;
-  };
-  /// The step of a parameter with a sparse gradient, ready to be taken over.
-  struct SparseCall {
-    size_t group, param;
-    Tensor states[ParamState::kMaxTensors];  // those that it works on, new ones too
-    std::vector<RowsToPut> puts;             // of the parameter and its states
-  };
-  /// The states that steps of a group work on.
-  struct Wanted {
-    ArrayRef<const char*> names;
-    bool states[ParamState::kMaxTensors];
-  };
-
-  void plan(size_t group);
-  void plan_parameter(size_t group, size_t i, const Wanted& wanted, const Tensor& given);
-  void plan_sparse(size_t group, size_t i, const Wanted& wanted);
-  Tensor renewed_state(const OptimizerParamGroup& group, size_t i, size_t k, const Tensor& param);
-  Call& call_for(size_t group, const Tensor& param);
-  void run(Call& call);
-  void run_all();
-  void run(SparseCall& call);
-  void check_capturable(const OptimizerParamGroup& group, size_t i) const;
-  void make_live(Call& call);
+  void lend_group(const Rule& rule, size_t group);
+  void take_back();
+  void replay_at_captures(const Rule& rule);
   void bring_up_to_date() const;
   void check_names(const OptimizerState& state) const;
   std::unique_ptr<OptimizerOptions> loaded_options(const OptimizerState& state, size_t group) const;
@@ -236,19 +165,32 @@ class Optimizer {
   /// Steps of captured parameters that only the device knows to have been left out.
   struct Skippable {
     Tensor skip;
-    std::set<std::pair<size_t, size_t>> params;  // group, position
+    /// Group and position; the state's numbers before the last replay.
+    std::map<std::pair<size_t, size_t>, std::array<double, ParamState::kMaxNumbers>> params;
   };
+  Skippable& skippable(const Tensor& skip);
 
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // ends with the optimizer
   std::vector<Skippable> skippable_;
-  Tensor skip_;              // of the step that is being captured
-  std::vector<Call> calls_;  // of one step; reused from step to step
-  std::vector<SparseCall> sparse_calls_;
-  struct {
-    double beta = -1;
-    int64_t step = -1;
-    double value = 0;
-  } corrections_[2];
+  Tensor skip_;                        // of the step that is being captured
+  std::unique_ptr<RuleStep> planned_;  // reused from step to step
 };
 
-}  // namespace taeda::optim
+/// An optimizer of the library: its rule (rule.h), options, and what it keeps for a parameter.
+template <class Options, class State, const Rule& kRule>
+class RuleOptimizer : public Optimizer {
+ public:
+  RuleOptimizer(std::vector<OptimizerParamGroup> groups, Options defaults = {})
+      : Optimizer(std::move(groups), defaults.clone()) {}
+  RuleOptimizer(std::vector<Tensor> params, Options defaults = {})
+      : Optimizer(std::move(params), defaults.clone()) {}
+
+ private:
+  const Rule* rule() const override { return &kRule; }
+  std::unique_ptr<OptimizerParamState> make_param_state() const override {
+    return std::unique_ptr<OptimizerParamState>(new State);
+  }
+  ArrayRef<const char*> state_names() const override { return State::kNames; }
+};
+
+}  // namespace taeda::inline v0_2::optim

@@ -7,19 +7,18 @@
 #include <unordered_map>
 #include <utility>
 
-#include "taeda/kernels/param_list.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::serialize {
 class InputArchive;
 class OutputArchive;
-}  // namespace taeda::serialize
+}  // namespace taeda::inline v0_2::serialize
 
 namespace taeda::inline v0_2::optim {
 
 /// What an optimizer keeps for one parameter; the optimizer names tensors and numbers.
 struct ParamState {
-  static constexpr size_t kMaxTensors = ParamRef::kMaxStates;
+  static constexpr size_t kMaxTensors = 3;
   static constexpr size_t kMaxNumbers = 2;
   int64_t step = 0;
   Tensor tensors[kMaxTensors];
@@ -87,7 +86,7 @@ class ParamStateMap {
   Map states_;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim
 
 /// Accessors of a state class for its k-th tensor, as TORCH_ARG declares them for a member.
 #define TAEDA_STATE_TENSOR(k, name)                          \

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <utility>
 
@@ -64,6 +65,48 @@ inline std::pair<double, double> cycle(double step, double up, double down) {
   const double total = up + down, top = up / total;
   const double number = std::floor(1 + step / total), x = 1 + step / total - number;
   return {number, x <= top ? x / top : (x - 1) / (top - 1)};
+}
+
+/// Among cycles of `first`, first * factor, ... epochs: how far an epoch is in its cycle, and how
+/// long that is.
+template <class Number>
+std::pair<Number, Number> restarted(Number epoch, Number first, Number factor) {
+  Number length = first, at = epoch;
+  if (factor == 1 && epoch >= first) at -= first * static_cast<int64_t>(epoch / first);
+  for (; at >= length; length *= factor) at -= length;
+  return {at, length};
+}
+
+/// The rate of an epoch, from that of the epoch before, on the way to `target` in `total` epochs,
+/// along a line or half a cosine.
+inline double approached(double rate, double target, double epoch, double total, bool by_cosine) {
+  const auto part = [&](double at) {
+    const double t = total == 0 ? 1 : std::clamp(at / total, 0.0, 1.0);
+    return annealed(0, 1, t, by_cosine);
+  };
+  const double before = part(epoch - 1), now = part(epoch);
+  const double start = before == 1 ? target : (rate - before * target) / (1 - before);
+  return now * target + start * (1 - now);
+}
+
+/// Whether a metric that is to grow, or to shrink, is better than the best one by more than a
+/// threshold, a number or a part of the best.
+inline bool is_better(double metric, double best, double threshold, bool grows, bool relative) {
+  const double sign = grows ? 1 : -1;
+  const double bound = relative ? best * (1 + sign * threshold) : best + sign * threshold;
+  return grows ? metric > bound : metric < bound;
+}
+
+/// Counts an epoch: whether a metric has not been better for more than `patience` epochs, `bad`,
+/// and the rate falls now; after that `rest` epochs of `cooldown` do not count.
+inline bool plateau_ends(bool better, double patience, int64_t cooldown, int64_t& bad,
+                         int64_t& rest) {
+  bad = better || rest > 0 ? 0 : bad + 1;
+  rest = std::max<int64_t>(rest - 1, 0);
+  if (static_cast<double>(bad) <= patience) return false;
+  bad = 0;
+  rest = cooldown;
+  return true;
 }
 
 }  // namespace taeda::inline v0_2::optim::rates

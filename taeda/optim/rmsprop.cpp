@@ -1,7 +1,6 @@
 #include "taeda/optim/rmsprop.h"
 
-#include "taeda/kernels/optim.h"
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -18,24 +17,30 @@ constexpr RuleField kRmspropFields[] = {
     flag_field("maximize")};
 bool rmsprop_has_momentum(const double* v) { return v[kQMomentum] > 0; }
 constexpr RuleState kRmspropStates[] = {
-    {"square_avg", 0},
-    {"momentum_buffer", 2, rmsprop_has_momentum},
-    {"grad_avg", 1, [](const double* v) { return v[kQCentered] != 0; }}};
+    {"square_avg"}, {"momentum_buffer", rmsprop_has_momentum}, {"grad_avg", [](const double* v) {
+                                                                  return v[kQCentered] != 0;
+                                                                }}};
 
-void launch_rmsprop(const double* v, const ParamList& list) {
-  rmsprop_slot(list.device().type(), list,
-               {v[kQLr], v[kQAlpha], v[kQEps], v[kQDecay], v[kQMomentum], v[kQCentered] != 0});
+template <template <class> class F>
+StepValues rmsprop_numbers(const double* v) {
+  return step_values<F>({descent(v[kQDecay], v[kQMaximize] != 0), v[kQAlpha], 1 - v[kQAlpha],
+                         v[kQEps], v[kQMomentum], v[kQLr]});
+}
+
+StepValues rmsprop_formula(const double* v, StepCount&) {
+  if (v[kQCentered] != 0)
+    return rmsprop_has_momentum(v) ? rmsprop_numbers<CenteredRmspropMomentumFormula>(v)
+                                   : rmsprop_numbers<CenteredRmspropFormula>(v);
+  return rmsprop_has_momentum(v) ? rmsprop_numbers<RmspropMomentumFormula>(v)
+                                 : rmsprop_numbers<RmspropFormula>(v);
 }
 
 }  // namespace
 
-constinit const Rule rmsprop_rule = {
-    .name = "RMSprop",
-    .fields = kRmspropFields,
-    .states = kRmspropStates,
-    .own_numbers = [](const double*, double, bool) { return StepNumbers{}; },
-    .launch = launch_rmsprop,
-    .negated = [](const double* v) { return v[kQMaximize] != 0; }};
+constinit const Rule rmsprop_rule = {.name = "RMSprop",
+                                     .fields = kRmspropFields,
+                                     .states = kRmspropStates,
+                                     .formula = rmsprop_formula};
 
 void RMSpropOptions::check() const { check_values(rmsprop_rule, *this); }
 
@@ -46,17 +51,6 @@ void RMSpropOptions::visit(const NumberVisitor& f) {
   weight_decay_ = f("weight_decay", weight_decay_);
   momentum_ = f("momentum", momentum_);
   centered_ = f("centered", centered_) != 0;
-}
-
-bool RMSprop::wants_state(const OptimizerOptions& options, size_t k) const {
-  const auto& o = static_cast<const RMSpropOptions&>(options);
-  return k == 0 || (k == 1 ? o.centered() : o.momentum() > 0);
-}
-
-void RMSprop::launch(const OptimizerOptions& options, const ParamList& list) {
-  const auto& o = static_cast<const RMSpropOptions&>(options);
-  rmsprop_slot(list.device().type(), list,
-               {o.lr(), o.alpha(), o.eps(), o.weight_decay(), o.momentum(), o.centered()});
 }
 
 }  // namespace taeda::inline v0_2::optim

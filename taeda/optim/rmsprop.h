@@ -21,34 +21,22 @@ class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
 /// What RMSprop keeps for a parameter.
 class RMSpropParamState final : public OptimizerCloneableParamState<RMSpropParamState> {
  public:
-  static constexpr const char* kNames[] = {"square_avg", "grad_avg", "momentum_buffer"};
+  static constexpr const char* kNames[] = {"square_avg", "momentum_buffer", "grad_avg"};
   ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
   TAEDA_STATE_TENSOR(0, square_avg)
-  TAEDA_STATE_TENSOR(1, grad_avg)
-  TAEDA_STATE_TENSOR(2, momentum_buffer)
+  TAEDA_STATE_TENSOR(1, momentum_buffer)
+  TAEDA_STATE_TENSOR(2, grad_avg)
 };
+
+extern const Rule rmsprop_rule;
 
 /// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square
 /// of the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated
 /// first.
-class RMSprop : public Optimizer {
+class RMSprop : public RuleOptimizer<RMSpropOptions, RMSpropParamState, rmsprop_rule> {
  public:
-  RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {})
-      : Optimizer(std::move(groups), defaults.clone()) {}
-  RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
-      : RMSprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-                std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "RMSprop"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new RMSpropParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return RMSpropParamState::kNames; }
-  size_t lasting_states() const override { return 1; }
-  bool wants_state(const OptimizerOptions&, size_t k) const override;
-  void launch(const OptimizerOptions&, const ParamList&) override;
+  using RuleOptimizer::RuleOptimizer;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

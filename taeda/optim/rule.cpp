@@ -1,7 +1,6 @@
 #include "taeda/optim/rule.h"
 
 #include <string_view>
-#include <typeinfo>
 
 #include "taeda/base/error.h"
 #include "taeda/optim/ademamix.h"
@@ -11,30 +10,10 @@ namespace taeda::inline v0_2::optim {
 
 namespace {
 
-/// Every rule, and the options that its C++ class has.
-struct RuleRow {
-  const Rule* rule;
-  const std::type_info* options;
-};
-
-const RuleRow kRules[] = {
-    {&sgd_rule, &typeid(SGDOptions)},
-    {&adam_rule, &typeid(AdamOptions)},
-    {&adamw_rule, &typeid(AdamWOptions)},
-    {&rmsprop_rule, &typeid(RMSpropOptions)},
-    {&adagrad_rule, &typeid(AdagradOptions)},
-    {&adamax_rule, &typeid(AdamaxOptions)},
-    {&nadam_rule, &typeid(NAdamOptions)},
-    {&radam_rule, &typeid(RAdamOptions)},
-    {&adadelta_rule, &typeid(AdadeltaOptions)},
-    {&rprop_rule, &typeid(RpropOptions)},
-    {&asgd_rule, &typeid(ASGDOptions)},
-    {&lion_rule, &typeid(LionOptions)},
-    {&ademamix_rule, &typeid(AdEMAMixOptions)},
-    {&adafactor_rule, &typeid(AdafactorOptions)},
-    {&muon_rule, &typeid(MuonOptions)},
-    {&sparse_adam_rule, &typeid(SparseAdamOptions)},
-};
+const Rule* const kRules[] = {&sgd_rule,      &adam_rule,   &adamw_rule,     &rmsprop_rule,
+                              &adagrad_rule,  &adamax_rule, &nadam_rule,     &radam_rule,
+                              &adadelta_rule, &rprop_rule,  &asgd_rule,      &lion_rule,
+                              &ademamix_rule, &muon_rule,   &adafactor_rule, &sparse_adam_rule};
 
 /// NaN lies in no range but Any.
 bool in_range(Range range, double v) {
@@ -54,14 +33,8 @@ bool in_range(Range range, double v) {
 }  // namespace
 
 const Rule* find_rule(std::string_view name) {
-  for (const RuleRow& row : kRules)
-    if (name == row.rule->name) return row.rule;
-  return nullptr;
-}
-
-const Rule* rule_of(const OptimizerOptions& options) {
-  for (const RuleRow& row : kRules)
-    if (typeid(options) == *row.options) return row.rule;
+  for (const Rule* rule : kRules)
+    if (name == rule->name) return rule;
   return nullptr;
 }
 

@@ -46,68 +46,71 @@ struct StepCount {
   double step = 0;
   double numbers[2] = {};
   bool single = false;
+  bool fresh = false;  ///< the first of the states was made for this step
   double set(size_t k, double value) {
     return numbers[k] = single ? static_cast<double>(static_cast<float>(value)) : value;
   }
 };
 
 /// A tensor of a parameter's state. A nullptr among the functions means: always, 0, the
-/// parameter's.
+/// parameter's. A formula sees those that are wanted, in the rule's order.
 struct RuleState {
   const char* name;
-  int place;  ///< among the kernel's
   bool (*wanted)(const double* values) = nullptr;
   double (*start)(const double* values) = nullptr;  ///< what fills it first
   std::optional<DimVector> (*sizes)(IntArrayRef param) = nullptr;
-};
-
-/// A number of a parameter's state, and its first value.
-struct RuleNumber {
-  const char* name;
-  double (*start)(const double* values);
 };
 
 /// Copies of a parameter, or of rows of it, and of its state, which a step changes.
 struct StepTensors {
   Tensor grad, param;
   Tensor states[ParamRef::kMaxStates];
-  double step;  ///< that is being made: 1 at first
+  double step;           ///< that is being made: 1 at first
+  StepValues numbers{};  ///< of the step
+  Tensor live{};         ///< in a graph: the numbers of the replay, float64 on the device
+  /// t *= the k-th number, t moves towards `end` by it, and t += change * it * factor.
+  void scale(Tensor& t, int k) const;
+  void approach(Tensor& t, const Tensor& end, int k) const;
+  void add(Tensor& t, const Tensor& change, int k, double factor = 1) const;
+  /// t += change * by, a float64 number on the device.
+  static void add(Tensor& t, const Tensor& change, const Tensor& by);
 };
 
-/// The rule of an optimizer. What a step does is one of: a formula; a kernel of its own, with
-/// numbers of each parameter; operations on copies. `values` are the fields' numbers, in order.
+/// The rule of an optimizer. What a step does is a formula, or operations on copies; `formula`
+/// tells the numbers of either. `values` are the fields' numbers, in order.
 struct Rule {
   static constexpr size_t kMostFields = 16;
   const char* name;
   ArrayRef<RuleField> fields;
   ArrayRef<RuleState> states;
-  ArrayRef<RuleNumber> numbers{};
+  ArrayRef<const char*> numbers{};  ///< names of the numbers of a parameter's state
+  void (*first_numbers)(const double* values, StepCount& count) = nullptr;
   bool counts = true;        ///< steps are a part of the state
+  bool waits = false;        ///< only the host can take a step off the count: `leave_out` does not
   bool complex = true;       ///< complex parameters are pairs of reals
   const char* instead = "";  ///< ends the error for a sparse gradient
   /// What the options must be together: throws ValueError.
   void (*check)(const double* values) = nullptr;
   /// The numbers of the step that `count` has begun, of which it takes note.
   StepValues (*formula)(const double* values, StepCount& count) = nullptr;
-  StepNumbers (*own_numbers)(const double* values, double step, bool fresh) = nullptr;
-  void (*launch)(const double* values, const ParamList& list) = nullptr;
   void (*update)(const double* values, StepTensors& tensors) = nullptr;
-  bool (*negated)(const double* values) = nullptr;  ///< whether `launch` is to see -gradient
   /// What becomes of the rows that a sparse gradient has; without, there is none.
   void (*rows)(const double* values, StepTensors& tensors) = nullptr;
   /// Whether a sparse gradient is taken as a dense one.
   bool (*sparse_as_dense)(const double* values) = nullptr;
   bool dense = true;  ///< takes dense gradients
+  /// Whether the k-th state is a part of a step with these options.
+  bool wants(const double* values, size_t k) const {
+    return !states[k].wanted || states[k].wanted(values);
+  }
+  /// The sizes of the k-th state of a parameter; nothing where it has no such state.
+  std::optional<DimVector> sizes(size_t k, IntArrayRef param) const {
+    return states[k].sizes ? states[k].sizes(param) : DimVector(param);
+  }
 };
-
-extern const Rule sgd_rule, adam_rule, adamw_rule, rmsprop_rule, adagrad_rule, adamax_rule,
-    nadam_rule, radam_rule, adadelta_rule, rprop_rule, asgd_rule, lion_rule, adafactor_rule,
-    muon_rule, sparse_adam_rule, ademamix_rule;
 
 /// All rules by their names; nullptr for another name.
 const Rule* find_rule(std::string_view name);
-/// The rule that options of the library belong to; nullptr for others.
-const Rule* rule_of(const OptimizerOptions& options);
 
 /// The first field whose value is out of range, or nullptr. Throws what the rule's own check does.
 const RuleField* wrong_field(const Rule& rule, const double* values);
@@ -156,11 +159,11 @@ inline constexpr RuleField flag_field(const char* name, const char* meaning = ""
 /// 1 - beta^step.
 inline double correction(double beta, double step) { return 1 - std::pow(beta, step); }
 inline Descent<double> descent(double decay, bool maximize) {
-  return {maximize ? -1.0 : 1.0, 1, decay};
+  return {maximize ? -1.0 : 1.0, decay};
 }
 /// With a decay that shrinks the parameter if it is `decoupled`.
-inline Descent<double> descent(double lr, double decay, bool decoupled, bool maximize) {
-  return {maximize ? -1.0 : 1.0, decoupled ? 1 - lr * decay : 1, decoupled ? 0 : decay};
+inline ShrinkingDescent<double> descent(double lr, double decay, bool decoupled, bool maximize) {
+  return {descent(decoupled ? 0 : decay, maximize), decoupled ? 1 - lr * decay : 1};
 }
 
 }  // namespace taeda::inline v0_2::optim

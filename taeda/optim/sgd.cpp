@@ -1,9 +1,8 @@
 #include "taeda/optim/sgd.h"
 
 #include "taeda/base/error.h"
-#include "taeda/kernels/optim.h"
 #include "taeda/ops/elementwise/arithmetic.h"
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -18,7 +17,7 @@ constexpr RuleField kSgdFields[] = {
     flag_field("nesterov"),
     flag_field("maximize")};
 constexpr RuleState kSgdStates[] = {
-    {"momentum_buffer", 0, [](const double* v) { return v[kGMomentum] != 0; }}};
+    {"momentum_buffer", [](const double* v) { return v[kGMomentum] != 0; }}};
 
 void check_sgd(const double* v) {
   TAEDA_CHECK_VALUE(v[kGNesterov] == 0 || (v[kGMomentum] > 0 && v[kGDampening] == 0),
@@ -35,12 +34,12 @@ void sgd_rows(const double* v, StepTensors& t) {
   t.param.add_(t.grad, v[kGMaximize] != 0 ? v[kGLr] : -v[kGLr]);
 }
 
-StepNumbers sgd_numbers(const double*, double, bool fresh) { return {fresh ? 1.0 : 0.0, 0}; }
-
-void launch_sgd(const double* v, const ParamList& list) {
-  sgd_slot(
-      list.device().type(), list,
-      {v[kGLr], v[kGMomentum], v[kGDampening], v[kGDecay], v[kGNesterov] != 0, v[kGMaximize] != 0});
+/// A new buffer takes the gradient as it is.
+StepValues sgd_formula(const double* v, StepCount& count) {
+  const Descent<double> gradient = descent(v[kGDecay], v[kGMaximize] != 0);
+  if (v[kGMomentum] == 0) return step_values<SgdFormula>({gradient, v[kGLr]});
+  return step_values<MomentumFormula>(
+      {gradient, v[kGMomentum], count.fresh ? 1 : 1 - v[kGDampening], v[kGNesterov], v[kGLr]});
 }
 
 }  // namespace
@@ -50,8 +49,7 @@ constinit const Rule sgd_rule = {.name = "SGD",
                                  .states = kSgdStates,
                                  .counts = false,
                                  .check = check_sgd,
-                                 .own_numbers = sgd_numbers,
-                                 .launch = launch_sgd,
+                                 .formula = sgd_formula,
                                  .rows = sgd_rows,
                                  .sparse_as_dense = sgd_is_dense};
 
@@ -64,35 +62,6 @@ void SGDOptions::visit(const NumberVisitor& f) {
   weight_decay_ = f("weight_decay", weight_decay_);
   nesterov_ = f("nesterov", nesterov_) != 0;
   maximize_ = f("maximize", maximize_) != 0;
-}
-
-bool SGD::wants_state(const OptimizerOptions& options, size_t) const {
-  return static_cast<const SGDOptions&>(options).momentum() != 0;
-}
-
-/// The first step writes the buffer before it reads it.
-Tensor SGD::make_state(const OptimizerOptions&, size_t, const Tensor& param) const {
-  return empty_for(param);
-}
-
-StepNumbers SGD::numbers(const OptimizerOptions&, int64_t, bool fresh) {
-  return sgd_numbers(nullptr, 0, fresh);
-}
-
-SGD::SparseGradients SGD::sparse_gradients(const OptimizerOptions& options) const {
-  double values[Rule::kMostFields];
-  read_values(sgd_rule, *options.clone(), values);
-  return sgd_is_dense(values) ? SparseGradients::Dense : SparseGradients::Rows;
-}
-
-void SGD::update_rows(const OptimizerOptions& options, Rows& rows) const {
-  take_rows(sgd_rule, options, rows);
-}
-
-void SGD::launch(const OptimizerOptions& options, const ParamList& list) {
-  const auto& o = static_cast<const SGDOptions&>(options);
-  sgd_slot(list.device().type(), list,
-           {o.lr(), o.momentum(), o.dampening(), o.weight_decay(), o.nesterov(), o.maximize()});
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -5,7 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/unary.h"
-#include "taeda/optim/take_step.h"
+#include "taeda/optim/rule.h"
 
 namespace taeda::inline v0_2::optim {
 
@@ -18,7 +18,7 @@ constexpr RuleField kSparseAdamFields[] = {
     beta_field(1, 0.999),
     {"eps", "eps", -1, 1e-8, Range::Above0, "Invalid epsilon value: ", "keeps divisors from 0"},
     flag_field("maximize")};
-constexpr RuleState kSparseAdamStates[] = {{"exp_avg", 0}, {"exp_avg_sq", 1}};
+constexpr RuleState kSparseAdamStates[] = {{"exp_avg"}, {"exp_avg_sq"}};
 
 void sparse_adam_rows(const double* v, StepTensors& t) {
   const Tensor grad = v[kSMaximize] != 0 ? t.grad.neg() : t.grad;
@@ -49,17 +49,13 @@ void SparseAdamOptions::visit(const NumberVisitor& f) {
 }
 
 SparseAdam::SparseAdam(std::vector<OptimizerParamGroup> groups, SparseAdamOptions defaults)
-    : Optimizer(std::move(groups), std::make_unique<SparseAdamOptions>(std::move(defaults))) {
+    : RuleOptimizer(std::move(groups), std::move(defaults)) {
   size_t i = 0;
   for (const Tensor& p : parameters()) {
     TAEDA_CHECK_VALUE(!p.is_sparse(), "Sparse params at indices [", i,
                       "]: SparseAdam requires dense parameter tensors");
     ++i;
   }
-}
-
-void SparseAdam::update_rows(const OptimizerOptions& options, Rows& rows) const {
-  take_rows(sparse_adam_rule, options, rows);
 }
 
 }  // namespace taeda::inline v0_2::optim

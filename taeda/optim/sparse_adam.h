@@ -29,29 +29,18 @@ class SparseAdamParamState final : public OptimizerCloneableParamState<SparseAda
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
 
+extern const Rule sparse_adam_rule;
+
 /// Adam (Kingma and Ba 2015) for sparse gradients, made lazy: moments and parameters change where
 /// the gradient has elements, and the moments of all others do not fade. Steps count for the whole
 /// parameter. Throws Error for dense gradients.
-class SparseAdam : public Optimizer {
+class SparseAdam : public RuleOptimizer<SparseAdamOptions, SparseAdamParamState, sparse_adam_rule> {
  public:
+  /// Throws ValueError for a parameter that is sparse itself.
   SparseAdam(std::vector<OptimizerParamGroup> groups, SparseAdamOptions defaults = {});
   SparseAdam(std::vector<Tensor> params, SparseAdamOptions defaults = {})
       : SparseAdam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
                    std::move(defaults)) {}
-
- private:
-  const char* kind() const override { return "SparseAdam"; }
-  std::unique_ptr<OptimizerParamState> make_param_state() const override {
-    return std::unique_ptr<OptimizerParamState>(new SparseAdamParamState);
-  }
-  ArrayRef<const char*> state_names() const override { return SparseAdamParamState::kNames; }
-  size_t lasting_states() const override { return 2; }
-  bool wants_state(const OptimizerOptions&, size_t) const override { return true; }
-  bool takes_dense_gradients() const override { return false; }
-  SparseGradients sparse_gradients(const OptimizerOptions&) const override {
-    return SparseGradients::Rows;
-  }
-  void update_rows(const OptimizerOptions& options, Rows& rows) const override;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

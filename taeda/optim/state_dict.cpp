@@ -69,11 +69,10 @@ void Optimizer::check_names(const OptimizerState& state) const {
   TAEDA_CHECK_VALUE(given == param_groups_.size(),
                     "loaded state dict has a different number of parameter groups");
   for (size_t g = 0; g < param_groups_.size(); ++g)
-    TAEDA_CHECK_VALUE(
-        state.numbers[group_prefix(g) + "size"] ==
-            static_cast<double>(param_groups_[g].params().size()),
-        "loaded state dict contains a parameter group that doesn't match the size of "
-        "optimizer's group");
+    TAEDA_CHECK_VALUE(state.numbers[group_prefix(g) + "size"] ==
+                          static_cast<double>(param_groups_[g].params().size()),
+                      "loaded state dict contains a parameter group that doesn't match the size of "
+                      "optimizer's group");
   const size_t params = size();
   const auto check = [&](const std::string& name, bool known) {
     TAEDA_CHECK_VALUE(known, "loaded state dict has \"", name, "\", for which this ", kind(),
@@ -121,11 +120,11 @@ ParamState Optimizer::loaded_param(const OptimizerState& state, const std::strin
   for (size_t k = 0; k < state_names().size(); ++k) {
     const std::string name = prefix + state_names()[k];
     const Tensor* saved = state.tensors.find(name);
-    TAEDA_CHECK_VALUE(saved || out.step == 0 || k >= lasting_states(), "loaded state dict lacks ",
-                      name);
+    const std::optional<DimVector> sizes = state_sizes(k, param);
+    TAEDA_CHECK_VALUE(saved || out.step == 0 || !sizes || k >= lasting_states(),
+                      "loaded state dict lacks ", name);
     if (!saved) continue;
     TAEDA_CHECK_VALUE(out.step > 0, "loaded state dict has ", name, ", but no step");
-    const std::optional<DimVector> sizes = state_sizes(k, param);
     TAEDA_CHECK_VALUE(sizes && saved->sizes() == IntArrayRef(*sizes), "loaded state dict has ",
                       name, " of shape ", saved->sizes(), " for a parameter of shape ",
                       param.sizes());
@@ -190,4 +189,4 @@ void Optimizer::save(serialize::OutputArchive& archive) const { archive << *this
 
 void Optimizer::load(serialize::InputArchive& archive) { archive >> *this; }
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

@@ -1,6 +1,9 @@
 // Whole training steps as graphs: what may change between replays, and gradient scaling.
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <map>
+
 #include "common.h"
 #include "taeda/amp/grad_scaler.h"
 #include "taeda/nn/nn.h"
@@ -8,6 +11,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/random/random.h"
 #include "taeda/ops/reduce/reduce.h"
+#include "taeda/optim/ademamix.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -18,17 +22,34 @@ using ::testing::HasSubstr;
 
 constexpr int kWarmUp = 3, kSteps = 8;
 
-std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& kind,
-                                                 const std::vector<Tensor>& params) {
-  if (kind == "sgd")
-    return std::make_unique<optim::SGD>(params, optim::SGDOptions(0.1).momentum(0.9));
-  if (kind == "adam")
-    return std::make_unique<optim::Adam>(params, optim::AdamOptions(0.01).weight_decay(0.1));
-  if (kind == "adamw")
-    return std::make_unique<optim::AdamW>(params, optim::AdamWOptions(0.01).amsgrad(true));
-  if (kind == "rmsprop")
-    return std::make_unique<optim::RMSprop>(params, optim::RMSpropOptions(0.01).momentum(0.5));
-  return std::make_unique<optim::Adagrad>(params, optim::AdagradOptions(0.1).lr_decay(0.2));
+using Parameters = std::vector<Tensor>;
+using Made = std::unique_ptr<optim::Optimizer>;
+template <class Optimizer, class Options>
+std::function<Made(const Parameters&)> with(const Options& options) {
+  return [options](const Parameters& p) -> Made { return std::make_unique<Optimizer>(p, options); };
+}
+
+const std::map<std::string, std::function<Made(const Parameters&)>> kOptimizers = {
+    {"sgd", with<optim::SGD>(optim::SGDOptions(0.1).momentum(0.9))},
+    {"adam", with<optim::Adam>(optim::AdamOptions(0.01).weight_decay(0.1))},
+    {"adamw", with<optim::AdamW>(optim::AdamWOptions(0.01).amsgrad(true))},
+    {"rmsprop", with<optim::RMSprop>(optim::RMSpropOptions(0.01).momentum(0.5))},
+    {"adagrad", with<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.2))},
+    {"adamax", with<optim::Adamax>(optim::AdamaxOptions(0.01))},
+    {"nadam", with<optim::NAdam>(optim::NAdamOptions(0.01))},
+    {"radam", with<optim::RAdam>(optim::RAdamOptions(0.01))},
+    {"adadelta", with<optim::Adadelta>(optim::AdadeltaOptions(0.5))},
+    {"rprop", with<optim::Rprop>(optim::RpropOptions(0.01))},
+    {"asgd", with<optim::ASGD>(optim::ASGDOptions(0.1).t0(2))},
+    {"lion", with<optim::Lion>(optim::LionOptions(0.01).weight_decay(0.1))},
+    {"ademamix", with<optim::AdEMAMix>(optim::AdEMAMixOptions(0.01).alpha_warmup(9))},
+    {"adafactor", with<optim::Adafactor>(optim::AdafactorOptions(0.01).weight_decay(0.1))},
+    {"muon", [](const Parameters& p) -> Made {  // matrices alone
+       return std::make_unique<optim::Muon>(Parameters{p[0]}, optim::MuonOptions(0.01));
+     }}};
+
+Made make_optimizer(const std::string& kind, const Parameters& params) {
+  return kOptimizers.at(kind)(params);
 }
 
 /// A layer that is trained with scaled gradients on one batch after the other.
@@ -152,7 +173,9 @@ TEST_P(GraphSteps, ScaledIterationsEqualEagerOnes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, GraphSteps,
-                         ::testing::Values("sgd", "adam", "adamw", "rmsprop", "adagrad"),
+                         ::testing::Values("sgd", "adam", "adamw", "rmsprop", "adagrad", "adamax",
+                                           "nadam", "radam", "adadelta", "rprop", "asgd", "lion",
+                                           "ademamix", "adafactor", "muon"),
                          [](const auto& info) { return info.param; });
 
 class GraphScaler : public OnDevice<> {};

@@ -160,8 +160,9 @@ TEST(OptimizerState, OptionsThatAreTurnedOnLaterMakeTheirState) {
   sgd.step();
   rmsprop.step();
   EXPECT_EQ(values(sgd.state(params[0]).tensors[0]), values(params[0].grad()));
-  EXPECT_TRUE(rmsprop.state(params[0]).tensors[1].defined());
-  EXPECT_FALSE(rmsprop.state(params[0]).tensors[2].defined());
+  const auto& means = static_cast<const RMSpropParamState&>(rmsprop.state(params[0]));
+  EXPECT_TRUE(means.grad_avg().defined());
+  EXPECT_FALSE(means.momentum_buffer().defined());
   static_cast<SGDOptions&>(sgd.param_groups()[0].options()).momentum(0);
   sgd.step();
   EXPECT_EQ(sgd.state(params[0]).step, 3);

@@ -109,9 +109,9 @@ TEST_F(SimAddresses, ListsOfParametersAndNumbers) {
   ParamList list(kDevice, kFloat);
   list.add({.param = x, .grad = lie});
   EXPECT_THAT(error_of([&] {
-                sgd_slot(kSim, list, {0.1, 0, 0, 0, false, false});
+                formula_step_slot(kSim, list, step_values<SgdFormula>({{1, 0}, 0.1}));
               }),
-              HasSubstr("argument 0 (gradient 0) of kernel 'sgd'"));
+              HasSubstr("argument 0 (gradient 0) of kernel 'formula_step'"));
   const Tensor numbers = zeros({3}, TensorOptions(kDouble).device(kDevice));
   EXPECT_THAT(error_of([&] {
                 ScaleUpdate(Numbers(numbers), Numbers(numbers.slice(0, 0, 2)), Numbers(numbers));

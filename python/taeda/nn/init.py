@@ -1,6 +1,5 @@
 """First values of parameters: the same numbers as PyTorch's from the same seed."""
 
-import functools
 import math
 
 from .. import _C
@@ -38,14 +37,6 @@ def _calculate_correct_fan(tensor, mode):
     return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
 
 
-def _unrecorded(function):
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        with no_grad():
-            return function(*args, **kwargs)
-    return call
-
-
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     """Draws from [a, b)."""
     with no_grad():
@@ -58,7 +49,6 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
         return tensor.normal_(mean, std, generator=generator)
 
 
-@_unrecorded
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     """Draws from the part of the normal distribution between a and b.
 
@@ -69,12 +59,12 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
              "incorrect.")
 
-    return _C._trunc_normal_(tensor, float(mean), float(std), float(a), float(b), generator)
+    return _C._init.trunc_normal(tensor, float(mean), float(std), float(a), float(b), generator)
 
 
-@_unrecorded
 def constant_(tensor, val):
-    return tensor.fill_(val)
+    with no_grad():
+        return tensor.fill_(val)
 
 
 def ones_(tensor):
@@ -85,30 +75,14 @@ def zeros_(tensor):
     return constant_(tensor, 0.0)
 
 
-@_unrecorded
 def eye_(tensor):
     """The unit matrix, as far as the matrix goes."""
-    if tensor.dim() != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
-    tensor.zero_()
-    tensor.diagonal().fill_(1)
-    return tensor
+    return _C._init.eye(tensor)
 
 
-@_unrecorded
 def dirac_(tensor, groups=1):
     """Convolutions that leave their input as it is, group by group."""
-    if tensor.dim() not in (3, 4, 5):
-        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
-    if tensor.size(0) % groups:
-        raise ValueError("dim 0 must be divisible by groups")
-    per_group = tensor.size(0) // groups
-    centre = tuple(n // 2 for n in tensor.shape[2:])
-    tensor.zero_()
-    for g in range(groups):
-        for d in range(min(per_group, tensor.size(1))):
-            tensor[(g * per_group + d, d) + centre] = 1
-    return tensor
+    return _C._init.dirac(tensor, groups)
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
@@ -146,37 +120,14 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
-@_unrecorded
 def orthogonal_(tensor, gain=1, generator=None):
     """A matrix (dimensions behind the first as one) with orthonormal rows or columns (Saxe et al. 2013, arXiv:1312.6120)."""
-    if tensor.dim() < 2:
-        raise ValueError("Only tensors with 2 or more dimensions are supported")
-    if tensor.numel() == 0:
-        return tensor
-    rows = tensor.size(0)
-    columns = tensor.numel() // rows
-    drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
-    if rows < columns:
-        drawn.t_()
-    q, r = _C._linalg.qr(drawn)
-    q *= r.diagonal().sign()
-    if rows < columns:
-        q.t_()
-    tensor.view_as(q).copy_(q)
-    return tensor.mul_(gain)
+    return _C._init.orthogonal(tensor, float(gain), generator)
 
 
-@_unrecorded
 def sparse_(tensor, sparsity, std=0.01, generator=None):
     """Normal, with a part of each column set to zero (Martens 2010)."""
-    if tensor.dim() != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
-    rows, columns = tensor.shape
-    zeros = math.ceil(sparsity * rows)
-    tensor.normal_(0, std, generator=generator)
-    for column in range(columns):
-        tensor[_C.randperm(rows)[:zeros], column] = 0
-    return tensor
+    return _C._init.sparse(tensor, float(sparsity), float(std), generator)
 
 
 def _deprecated(new):

@@ -205,10 +205,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def _go_to(self, epoch):
         """Finds the cycle that holds `epoch`, its length and where in it that is."""
-        self.T_i, self.T_cur = self.T_0, epoch % self.T_0 if self.T_mult == 1 and epoch >= 0 else epoch
-        while self.T_cur >= self.T_i:
-            self.T_cur -= self.T_i
-            self.T_i *= self.T_mult
+        self.T_cur, self.T_i = rules.restarted(epoch, self.T_0, self.T_mult)
 
     def step(self, epoch=None):
         """Goes on by an epoch, or to `epoch`, which may be a fraction."""
@@ -357,9 +354,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def is_better(self, a, best):
         """Whether a is better than the best by more than the threshold."""
-        sign = 1 if self.mode == "max" else -1
-        bound = best * (1.0 + sign * self.threshold) if self.threshold_mode == "rel" else best + sign * self.threshold
-        return a > bound if self.mode == "max" else a < bound
+        return rules.is_better(a, best, self.threshold, self.mode == "max", self.threshold_mode == "rel")
 
     def step(self, metrics, epoch=None):
         """Takes an epoch's metric."""
@@ -369,16 +364,13 @@ class ReduceLROnPlateau(LRScheduler):
         else:
             warn(EPOCH_DEPRECATION_WARNING, UserWarning)
         self.last_epoch = epoch
-        if self.is_better(current, self.best):
-            self.best, self.num_bad_epochs = current, 0
-        else:
-            self.num_bad_epochs += 1
-        if self.in_cooldown:
-            self.cooldown_counter -= 1
-            self.num_bad_epochs = 0
-        if self.num_bad_epochs > self.patience:
+        better = self.is_better(current, self.best)
+        if better:
+            self.best = current
+        falls, self.num_bad_epochs, self.cooldown_counter = rules.plateau_ends(
+            better, self.patience, self.cooldown, self.num_bad_epochs, self.cooldown_counter)
+        if falls:
             self._reduce_lr(epoch)
-            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = [_number(g["lr"]) for g in self.optimizer.param_groups]
 
     def _reduce_lr(self, epoch):

@@ -131,20 +131,8 @@ class SWALR(LRScheduler):
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def _share(self, step):
-        """How much of the way is done after a step."""
-        t = max(0, min(1, step / max(1, self.anneal_epochs)))
-        return rules.annealed(0.0, 1.0, t, self._anneal_strategy == "cos")
-
     def get_lr(self):
         self._check_called_within_step()
         step = self._step_count - 1
-        if self.anneal_epochs == 0:
-            step = max(1, step)
-        before, now = self._share(step - 1), self._share(step)
-        rates = []
-        for group in self.optimizer.param_groups:
-            rate, target = group["lr"], group["swa_lr"]
-            first = target if before == 1 else (rate - before * target) / (1 - before)
-            rates.append(now * target + first * (1 - now))
-        return rates
+        return [rules.approached(group["lr"], group["swa_lr"], step, self.anneal_epochs, self._anneal_strategy == "cos")
+                for group in self.optimizer.param_groups]

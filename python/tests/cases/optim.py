@@ -11,17 +11,24 @@ CURVES = {
     "NAdam": ["lr=0.1", "lr=0.1, weight_decay=0.1, momentum_decay=0.1",
               "lr=0.1, weight_decay=0.1, decoupled_weight_decay=True"],
     "RAdam": ["lr=0.1", "lr=0.1, weight_decay=0.1", "lr=0.1, weight_decay=0.1, decoupled_weight_decay=True, betas=(0.9, 0.9)"],
-    "Adamax": ["lr=0.1", "lr=0.1, weight_decay=0.1"],
-    "Adadelta": ["lr=1.0", "lr=1.0, rho=0.5, weight_decay=0.1"],
+    "Adamax": ["lr=0.1", "lr=0.1, weight_decay=0.1", "lr=0.02, betas=(0.8, 0.9), eps=1e-6, weight_decay=0.1"],
+    "Adadelta": ["lr=1.0", "lr=1.0, rho=0.5, weight_decay=0.1", "lr=0.5, rho=0.8, eps=1e-4, weight_decay=0.05, maximize=True"],
     "Adagrad": ["lr=0.1", "lr=0.1, lr_decay=0.1, weight_decay=0.1, initial_accumulator_value=0.5", "lr=0.1, maximize=True"],
     "RMSprop": ["lr=0.01", "lr=0.01, momentum=0.9", "lr=0.01, momentum=0.5, centered=True, weight_decay=0.1",
                 "lr=0.01, maximize=True"],
     "Rprop": ["lr=0.01", "lr=0.1, etas=(0.3, 1.5), step_sizes=(1e-3, 0.5)"],
-    "ASGD": ["lr=0.1", "lr=0.1, t0=5, weight_decay=0.01, lambd=0.01"],
-    "LBFGS": ["lr=0.5, max_iter=4", "lr=1, max_iter=5, line_search_fn='strong_wolfe'", "lr=0.1, max_iter=3, history_size=2"],
-    "Adafactor": ["lr=0.1", "lr=0.1, weight_decay=0.1, d=2.0, eps=(1e-10, 1e-2)"],
+    "ASGD": ["lr=0.1", "lr=0.1, t0=5, weight_decay=0.01, lambd=0.01", "lr=0.1, lambd=0.05, alpha=0.5, t0=5"],
+    "LBFGS": ["lr=0.5, max_iter=4", "lr=1, max_iter=5, line_search_fn='strong_wolfe'", "lr=0.1, max_iter=3, history_size=2",
+              "lr=1, max_iter=20, max_eval=7, tolerance_grad=1e-2, tolerance_change=1e-4"],
+    "Adafactor": ["lr=0.1", "lr=0.1, weight_decay=0.1, d=2.0, eps=(1e-10, 1e-2)",
+                  "lr=0.2, beta2_decay=-0.5, eps=(1e-3, 0.2), d=1.5, weight_decay=0.1"],
     "Muon": ["lr=0.02", "lr=0.02, nesterov=False, adjust_lr_fn='match_rms_adamw'",
-             "lr=0.02, adjust_lr_fn='spectral_unclamped'"],
+             "lr=0.02, weight_decay=0, ns_steps=3, adjust_lr_fn='spectral_unclamped'"],
+}
+PAPERS = {  # which PyTorch has not: golden/papers.py
+    "Lion": ["lr=0.02", "lr=0.02, betas=(0.7, 0.9), weight_decay=0.3"],
+    "AdEMAMix": ["lr=0.02", "lr=0.02, betas=(0.8, 0.9, 0.95), alpha=2, beta3_warmup=10, alpha_warmup=15, eps=1e-6, "
+                 "weight_decay=0.1"],
 }
 STEPS = 20
 
@@ -246,7 +253,7 @@ def errors(torch):
 
 
 def all_results(torch):
-    return {"curves": {f"{n}({o})": curve(torch, n, o) for n, options in CURVES.items() for o in options},
+    return {"curves": {f"{n}({o})": curve(torch, n, o) for n, options in {**CURVES, **PAPERS}.items() for o in options},
             "state_dicts": {n: state_dict(torch, n) for n in CURVES},
             "rates": {f"{n}({o})": rates(torch, n, o) for n, options in SCHEDULERS.items() for o in options},
             "composed_rates": {n: composed_rates(torch, n) for n in COMPOSED},

@@ -7,8 +7,11 @@ import warnings
 
 import torch
 
+import papers
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
+torch.optim.Lion, torch.optim.AdEMAMix = papers.Lion, papers.AdEMAMix
 
 
 def _text(results):

@@ -45,150 +45,8 @@ T* as(U* p) {
   return reinterpret_cast<T*>(p);
 }
 
-/// The gradient that the formula sees: negated to maximize, with weight decay added.
-template <class V>
-TAEDA_ALWAYS_INLINE V seen_gradient(V g, V p, bool maximize, V weight_decay) {
-  if (maximize) g = -g;
-  if (weight_decay != 0) g += weight_decay * p;
-  return g;
-}
-
-template <class T>
-void sgd_piece(const ParamRef& r, const SgdStep& s, int64_t begin, int64_t end) {
-  using V = opmath_t<T>;
-  T* __restrict p = as<T>(r.param());
-  const T* __restrict grad = as<const T>(r.grad());
-  T* __restrict buffer = as<T>(r.state(0));
-  const V lr = V(r.rate(s.lr)), decay = V(s.weight_decay), momentum = V(s.momentum);
-  const bool maximize = s.maximize, nesterov = s.nesterov;
-  if (!buffer) {
-    for (int64_t i = begin; i < end; ++i)
-      p[i] = T(V(p[i]) - lr * seen_gradient(V(grad[i]), V(p[i]), maximize, decay));
-    return;
-  }
-  // The first step takes the gradient as it is: the buffer's memory is still uninitialised.
-  const bool first = r.number_a() != 0;
-  const V fresh = V(1 - s.dampening);
-  for (int64_t i = begin; i < end; ++i) {
-    const V g = seen_gradient(V(grad[i]), V(p[i]), maximize, decay);
-    const V b = first ? g : V(buffer[i]) * momentum + fresh * g;
-    buffer[i] = T(b);
-    p[i] = T(V(p[i]) - lr * (nesterov ? g + momentum * b : b));
-  }
-}
-
-template <class T, bool Amsgrad>
-void adam_piece(const ParamRef& r, const AdamStep& s, const double* skip, int64_t begin,
-                int64_t end) {
-  using V = opmath_t<T>;
-  T* __restrict p = as<T>(r.param());
-  const T* __restrict grad = as<const T>(r.grad());
-  T* __restrict first = as<T>(r.state(0));
-  T* __restrict second = as<T>(r.state(1));
-  T* __restrict largest = as<T>(r.state(2));
-  const V beta1 = V(s.beta1), beta2 = V(s.beta2), fresh1 = V(1 - s.beta1), fresh2 = V(1 - s.beta2);
-  const AdamNumbers numbers(s, r, skip);
-  const V eps = V(s.eps), step = V(-numbers.rate), root = V(numbers.root);
-  const V decay = s.decoupled ? V(0) : V(s.weight_decay);
-  const V shrink = s.decoupled ? V(1 - r.rate(s.lr) * s.weight_decay) : V(1);
-  const bool maximize = s.maximize;
-  for (int64_t i = begin; i < end; ++i) {
-    const V value = V(p[i]) * shrink;
-    const V g = seen_gradient(V(grad[i]), value, maximize, decay);
-    const V m = V(first[i]) * beta1 + fresh1 * g;
-    const V v = V(second[i]) * beta2 + fresh2 * g * g;
-    first[i] = T(m);
-    second[i] = T(v);
-    V scale = v;
-    if constexpr (Amsgrad) {
-      scale = V(largest[i]) < v ? v : V(largest[i]);
-      largest[i] = T(scale);
-    }
-    p[i] = T(value + step * m / (std::sqrt(scale) / root + eps));
-  }
-}
-
-template <class T, bool Centered, bool Momentum>
-void rmsprop_piece(const ParamRef& r, const RmspropStep& s, int64_t begin, int64_t end) {
-  using V = opmath_t<T>;
-  T* __restrict p = as<T>(r.param());
-  const T* __restrict grad = as<const T>(r.grad());
-  T* __restrict square = as<T>(r.state(0));
-  T* __restrict mean = as<T>(r.state(1));
-  T* __restrict buffer = as<T>(r.state(2));
-  const V lr = V(r.rate(s.lr)), alpha = V(s.alpha), fresh = V(1 - s.alpha), eps = V(s.eps);
-  const V decay = V(s.weight_decay), momentum = V(s.momentum);
-  for (int64_t i = begin; i < end; ++i) {
-    const V g = seen_gradient(V(grad[i]), V(p[i]), false, decay);
-    V v = V(square[i]) * alpha + fresh * g * g;
-    square[i] = T(v);
-    if constexpr (Centered) {
-      const V m = V(mean[i]) * alpha + fresh * g;
-      mean[i] = T(m);
-      v -= m * m;
-    }
-    const V denominator = std::sqrt(v) + eps;
-    if constexpr (Momentum) {
-      const V b = V(buffer[i]) * momentum + g / denominator;
-      buffer[i] = T(b);
-      p[i] = T(V(p[i]) - lr * b);
-    } else {
-      p[i] = T(V(p[i]) - lr * g / denominator);
-    }
-  }
-}
-
-template <class T>
-void adagrad_piece(const ParamRef& r, const AdagradStep& s, const double* skip, int64_t begin,
-                   int64_t end) {
-  using V = opmath_t<T>;
-  T* __restrict p = as<T>(r.param());
-  const T* __restrict grad = as<const T>(r.grad());
-  T* __restrict sum = as<T>(r.state(0));
-  const V lr = V(adagrad_rate(s, r, skip)), eps = V(s.eps), decay = V(s.weight_decay);
-  for (int64_t i = begin; i < end; ++i) {
-    const V g = seen_gradient(V(grad[i]), V(p[i]), false, decay);
-    const V v = V(sum[i]) + g * g;
-    sum[i] = T(v);
-    p[i] = T(V(p[i]) - lr * g / (std::sqrt(v) + eps));
-  }
-}
-
-void sgd(const ParamList& list, const SgdStep& s) {
-  dispatch(FloatTypes(), "sgd", list.dtype(), [&]<class T>() {
-    for_each_piece(list,
-                   [&](const ParamRef& r, int64_t b, int64_t e) { sgd_piece<T>(r, s, b, e); });
-  });
-}
-
-void adam(const ParamList& list, const AdamStep& s) {
-  dispatch(FloatTypes(), "adam", list.dtype(), [&]<class T>() {
-    const auto piece = s.amsgrad ? &adam_piece<T, true> : &adam_piece<T, false>;
-    for_each_piece(
-        list, [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, list.skip(), b, e); });
-  });
-}
-
-void rmsprop(const ParamList& list, const RmspropStep& s) {
-  dispatch(FloatTypes(), "rmsprop", list.dtype(), [&]<class T>() {
-    const bool momentum = s.momentum > 0;
-    const auto piece =
-        s.centered ? (momentum ? &rmsprop_piece<T, true, true> : &rmsprop_piece<T, true, false>)
-                   : (momentum ? &rmsprop_piece<T, false, true> : &rmsprop_piece<T, false, false>);
-    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) { piece(r, s, b, e); });
-  });
-}
-
-void adagrad(const ParamList& list, const AdagradStep& s) {
-  dispatch(FloatTypes(), "adagrad", list.dtype(), [&]<class T>() {
-    for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) {
-      adagrad_piece<T>(r, s, list.skip(), b, e);
-    });
-  });
-}
-
 template <class T, template <class> class F>
-void formula_piece(const ParamRef& r, const StepValues& values, int64_t begin, int64_t end) {
+void formula_piece(const ParamRef& r, const F<opmath_t<T>> formula, int64_t begin, int64_t end) {
   using V = opmath_t<T>;
   constexpr int n = F<V>::kStates;
   T* __restrict p = as<T>(r.param());
@@ -196,14 +54,14 @@ void formula_piece(const ParamRef& r, const StepValues& values, int64_t begin, i
   T* __restrict first = as<T>(r.state(0));
   T* __restrict second = as<T>(r.state(1));
   T* __restrict third = as<T>(r.state(2));
-  const F<V> formula = formula_of<F, V>(r.live() ? r.live() : values.numbers);
   for (int64_t i = begin; i < end; ++i) {
-    V param = V(p[i]), state[3] = {V(first[i]), V(0), V(0)};
+    V param = V(p[i]), state[3] = {};
+    if constexpr (n > 0) state[0] = V(first[i]);
     if constexpr (n > 1) state[1] = V(second[i]);
     if constexpr (n > 2) state[2] = V(third[i]);
     formula(param, V(grad[i]), state);
     p[i] = T(param);
-    first[i] = T(state[0]);
+    if constexpr (n > 0) first[i] = T(state[0]);
     if constexpr (n > 1) second[i] = T(state[1]);
     if constexpr (n > 2) third[i] = T(state[2]);
   }
@@ -212,8 +70,11 @@ void formula_piece(const ParamRef& r, const StepValues& values, int64_t begin, i
 void formula_step(const ParamList& list, const StepValues& values) {
   StepFormulas::with(values.formula, [&]<template <class> class F>() {
     dispatch(FloatTypes(), "formula_step", list.dtype(), [&]<class T>() {
+      using V = opmath_t<T>;
+      const F<V> given = formula_of<F, V>(values.numbers);
       for_each_piece(list, [&](const ParamRef& r, int64_t b, int64_t e) {
-        formula_piece<T, F>(r, values, b, e);
+        const F<V> formula = r.live() ? formula_of<F, V>(r.live(), list.skip()) : given;
+        formula_piece<T, F>(r, formula, b, e);
       });
     });
   });
@@ -343,11 +204,10 @@ void scale_tensors(const Tensor& scale, const Tensor& tracker, const Tensor& fou
 }  // namespace
 
 void register_optim() {
-  fill_slots<On<sgd_slot, sgd>, On<adam_slot, adam>, On<rmsprop_slot, rmsprop>,
-             On<adagrad_slot, adagrad>, On<formula_step_slot, formula_step>,
-             On<grad_norm_slot, grad_norm>, On<grad_scale_slot, grad_scale>,
-             On<unscale_slot, unscale>, On<grad_clamp_slot, grad_clamp>,
-             On<scale_update_slot, scale_update>, On<scale_tensors_slot, scale_tensors>>(kCPU);
+  fill_slots<On<formula_step_slot, formula_step>, On<grad_norm_slot, grad_norm>,
+             On<grad_scale_slot, grad_scale>, On<unscale_slot, unscale>,
+             On<grad_clamp_slot, grad_clamp>, On<scale_update_slot, scale_update>,
+             On<scale_tensors_slot, scale_tensors>>(kCPU);
 }
 
 }  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

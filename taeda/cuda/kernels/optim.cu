@@ -112,129 +112,6 @@ void run_steps(const char* op, const ParamList& list, const Step& step) {
   });
 }
 
-/// The gradient that the formula sees: negated to maximize, with weight decay added.
-template <class V>
-__device__ V seen_gradient(V g, V p, bool maximize, V weight_decay) {
-  if (maximize) g = -g;
-  return weight_decay != 0 ? g + weight_decay * p : g;
-}
-
-template <class V>
-struct Sgd {
-  V lr, momentum, fresh, decay;
-  bool nesterov, maximize, first = false;
-  explicit Sgd(const SgdStep& s)
-      : lr(V(s.lr)),
-        momentum(V(s.momentum)),
-        fresh(V(1 - s.dampening)),
-        decay(V(s.weight_decay)),
-        nesterov(s.nesterov),
-        maximize(s.maximize) {}
-  __device__ void prepare(const ParamRef& r, const double*) {
-    if (r.live()) lr = V(r.live()[2]);
-    first = r.number_a() != 0;
-  }
-  __device__ void operator()(Element<V>& e, const ParamRef& r) const {
-    V g = seen_gradient(e.grad, e.param, maximize, decay);
-    if (r.state(0)) {
-      // The first step takes the gradient as it is: the buffer's memory is still uninitialised.
-      const V b = first ? g : e.state[0] * momentum + fresh * g;
-      e.state[0] = b;
-      g = nesterov ? g + momentum * b : b;
-    }
-    e.param -= lr * g;
-  }
-};
-
-template <class V>
-struct Adam {
-  AdamStep settings;
-  V beta1, beta2, fresh1, fresh2, eps;
-  V step = 0, root = 1, decay = 0, shrink = 1;
-  explicit Adam(const AdamStep& s)
-      : settings(s),
-        beta1(V(s.beta1)),
-        beta2(V(s.beta2)),
-        fresh1(V(1 - s.beta1)),
-        fresh2(V(1 - s.beta2)),
-        eps(V(s.eps)) {}
-  __device__ void prepare(const ParamRef& r, const double* skip) {
-    const AdamNumbers numbers(settings, r, skip);
-    step = V(-numbers.rate);
-    root = V(numbers.root);
-    if (settings.decoupled)
-      shrink = V(1 - r.rate(settings.lr) * settings.weight_decay);
-    else
-      decay = V(settings.weight_decay);
-  }
-  __device__ void operator()(Element<V>& e, const ParamRef&) const {
-    const V value = e.param * shrink;
-    const V g = seen_gradient(e.grad, value, settings.maximize, decay);
-    const V m = e.state[0] * beta1 + fresh1 * g;
-    const V v = e.state[1] * beta2 + fresh2 * g * g;
-    e.state[0] = m;
-    e.state[1] = v;
-    V scale = v;
-    if (settings.amsgrad) {
-      scale = e.state[2] < v ? v : e.state[2];
-      e.state[2] = scale;
-    }
-    e.param = value + step * m / (::sqrt(scale) / root + eps);
-  }
-};
-
-template <class V>
-struct Rmsprop {
-  V lr, alpha, fresh, eps, decay, momentum;
-  bool centered, with_momentum;
-  explicit Rmsprop(const RmspropStep& s)
-      : lr(V(s.lr)),
-        alpha(V(s.alpha)),
-        fresh(V(1 - s.alpha)),
-        eps(V(s.eps)),
-        decay(V(s.weight_decay)),
-        momentum(V(s.momentum)),
-        centered(s.centered),
-        with_momentum(s.momentum > 0) {}
-  __device__ void prepare(const ParamRef& r, const double*) {
-    if (r.live()) lr = V(r.live()[2]);
-  }
-  __device__ void operator()(Element<V>& e, const ParamRef&) const {
-    const V g = seen_gradient(e.grad, e.param, false, decay);
-    V v = e.state[0] * alpha + fresh * g * g;
-    e.state[0] = v;
-    if (centered) {
-      const V m = e.state[1] * alpha + fresh * g;
-      e.state[1] = m;
-      v -= m * m;
-    }
-    const V denominator = ::sqrt(v) + eps;
-    if (with_momentum) {
-      const V b = e.state[2] * momentum + g / denominator;
-      e.state[2] = b;
-      e.param -= lr * b;
-    } else {
-      e.param -= lr * g / denominator;
-    }
-  }
-};
-
-template <class V>
-struct Adagrad {
-  AdagradStep settings;
-  V lr = 0;
-  explicit Adagrad(const AdagradStep& s) : settings(s) {}
-  __device__ void prepare(const ParamRef& r, const double* skip) {
-    lr = V(adagrad_rate(settings, r, skip));
-  }
-  __device__ void operator()(Element<V>& e, const ParamRef&) const {
-    const V g = seen_gradient(e.grad, e.param, false, V(settings.weight_decay));
-    const V v = e.state[0] + g * g;
-    e.state[0] = v;
-    e.param -= lr * g / (::sqrt(v) + V(settings.eps));
-  }
-};
-
 /// A formula of `step_formulas.h`.
 template <template <class> class F>
 struct OfFormula {
@@ -242,8 +119,8 @@ struct OfFormula {
   struct Step {
     StepValues values;
     F<V> formula = {};
-    __device__ void prepare(const ParamRef& r, const double*) {
-      formula = formula_of<F, V>(r.live() ? r.live() : values.numbers);
+    __device__ void prepare(const ParamRef& r, const double* skip) {
+      formula = r.live() ? formula_of<F, V>(r.live(), skip) : formula_of<F, V>(values.numbers);
     }
     __device__ void operator()(Element<V>& e, const ParamRef&) const {
       formula(e.param, e.grad, e.state);
@@ -278,21 +155,6 @@ struct Unscale {
     e.param *= factor;
   }
 };
-
-template <template <class> class Step, class Settings>
-void run_optimizer(const char* op, const ParamList& list, const Settings& s) {
-  dispatch_compute(FloatCompute{}, op, list.dtype(),
-                   [&]<class V>() { run_steps<V>(op, list, Step<V>(s)); });
-}
-
-void sgd_cuda(const ParamList& list, const SgdStep& s) { run_optimizer<Sgd>("sgd", list, s); }
-void adam_cuda(const ParamList& list, const AdamStep& s) { run_optimizer<Adam>("adam", list, s); }
-void rmsprop_cuda(const ParamList& list, const RmspropStep& s) {
-  run_optimizer<Rmsprop>("rmsprop", list, s);
-}
-void adagrad_cuda(const ParamList& list, const AdagradStep& s) {
-  run_optimizer<Adagrad>("adagrad", list, s);
-}
 
 void formula_step_cuda(const ParamList& list, const StepValues& values) {
   StepFormulas::with(values.formula, [&]<template <class> class F>() {
@@ -401,12 +263,10 @@ void scale_update_cuda(const ScaleUpdate& update) {
 }  // namespace
 
 void register_optim() {
-  fill_slots<On<sgd_slot, sgd_cuda>, On<adam_slot, adam_cuda>, On<rmsprop_slot, rmsprop_cuda>,
-             On<adagrad_slot, adagrad_cuda>, On<formula_step_slot, formula_step_cuda>,
-             On<grad_norm_slot, grad_norm_cuda>, On<grad_scale_slot, grad_scale_cuda>,
-             On<unscale_slot, unscale_cuda>, On<grad_clamp_slot, grad_clamp_cuda>,
-             On<scale_update_slot, scale_update_cuda>, On<scale_tensors_slot, scale_tensors_cuda>>(
-      kCUDA);
+  fill_slots<On<formula_step_slot, formula_step_cuda>, On<grad_norm_slot, grad_norm_cuda>,
+             On<grad_scale_slot, grad_scale_cuda>, On<unscale_slot, unscale_cuda>,
+             On<grad_clamp_slot, grad_clamp_cuda>, On<scale_update_slot, scale_update_cuda>,
+             On<scale_tensors_slot, scale_tensors_cuda>>(kCUDA);
 }
 
-}  // namespace taeda::gpu
+}  // namespace taeda::inline v0_2::gpu
