@@ -1,8 +1,8 @@
 """The doors of operations: the public functions and methods, which let in who is interested in calls, and call the bodies.
 
 A source of ops/ defines the body of `f` as `do_f`, of a method with the tensor as first argument, and its `composition`, if
-it has that tag, as `compose_f`. A name of its own rather
-than a namespace: within one, a body that calls `f` would find the body of `f` beside its door.
+it has that tag, as `compose_f`. A name of its own rather than a namespace: within one, a body that calls `f` would find the
+body of `f` beside its door.
 """
 
 from declarations import Argument
