@@ -52,7 +52,7 @@ class Destination {
   Destination* outer_;
   bool recorded_, same_dtype_;
 
-  static thread_local Destination* innermost_ __attribute__((tls_model("initial-exec")));
+  static constinit thread_local Destination* innermost_ __attribute__((tls_model("initial-exec")));
 };
 
 /// Row-major memory for the result of the kernel `name`, which reads `inputs`: what a form offers,

@@ -60,7 +60,7 @@ class AutocastMode {
     Interceptors::set(Interceptors::kAutocast, devices != 0);
   }
 
-  static thread_local State state_ __attribute__((tls_model("initial-exec")));
+  static constinit thread_local State state_ __attribute__((tls_model("initial-exec")));
 };
 
 }  // namespace taeda

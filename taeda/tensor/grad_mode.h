@@ -1,5 +1,6 @@
 // Thread-local switches of gradient recording. They live beside the tensor because views remember
-// the mode in which they were made.
+// the mode in which they were made. They are `constinit` where they are declared, so that a reader
+// knows that there is nothing to make first.
 #pragma once
 
 namespace taeda::inline v0_2 {
@@ -11,7 +12,7 @@ struct GradMode {
   static void set_enabled(bool on) { enabled_ = on; }
 
  private:
-  static thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
+  static constinit thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
 };
 
 /// Whether this thread makes inference tensors: no graph, no versions, for the least overhead.
@@ -32,7 +33,7 @@ struct InferenceMode {
   InferenceMode& operator=(const InferenceMode&) = delete;
 
  private:
-  static thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
+  static constinit thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
   bool previous_, grad_;
 };
 
@@ -44,7 +45,7 @@ struct RecomputeMode {
   static void set_enabled(bool on) { enabled_ = on; }
 
  private:
-  static thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
+  static constinit thread_local bool enabled_ __attribute__((tls_model("initial-exec")));
 };
 
 /// This thread's hooks on saved tensors, which autograd/graph.h sets and reads; nullptr: none. Here
@@ -55,7 +56,7 @@ struct SavedHooksMode {
   static void set_innermost(void* hooks) { innermost_ = hooks; }
 
  private:
-  static thread_local void* innermost_ __attribute__((tls_model("initial-exec")));
+  static constinit thread_local void* innermost_ __attribute__((tls_model("initial-exec")));
 };
 
 /// Sets gradient recording for a scope.
