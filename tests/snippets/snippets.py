@@ -85,7 +85,7 @@ def compile_apart(compiler, root, generated, pages):
             file.write(block.alone())
             file.flush()
             done = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-fopenmp", f"-I{root}", f"-I{generated}",
-                                   f"-I{root}/include/compat", f"-I{pathlib.Path(generated).parent}/compat", file.name],
+                                   f"-I{root}/include/compat", f"-I{pathlib.Path(generated).parent}/compat/include", file.name],
                                   capture_output=True, text=True)
         return "" if done.returncode == 0 else f"{block.page}:{block.line}:\n{done.stderr[:1500]}"
 
