@@ -50,7 +50,7 @@ _os.register_at_fork(after_in_child=lambda: _C.set_num_threads(1))
 
 
 def __getattr__(name):
-    return _missing.attribute(__name__, name)
+    return _missing.attribute("taeda", name)
 
 
 def __dir__():

@@ -252,6 +252,12 @@ def _either(first, second):
     return call
 
 
+def _multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+    if not isinstance(out, _C.TensorBase):
+        return NotImplemented
+    return into(out, _C.multinomial(input, num_samples, replacement, generator=generator))
+
+
 def install():
     """Tells the extension."""
     found = {"sort": _sorting(_C.sort), "argsort": _sorting(_C.argsort), "copy_": _copy, "set_": _set}
@@ -270,5 +276,5 @@ def install():
     for name in ("addmm", "addmv", "addr", "baddbmm", "addbmm"):
         found.update({name: _products_first(name), f"{name}_": _products_first(f"{name}_")})
     found.update((f"linalg_{name}", _small_singular_values(name)) for name in ("pinv", "matrix_rank"))
-    found.update({"to_sparse": _to_sparse, "where": _where, "bernoulli": _bernoulli})
+    found.update({"to_sparse": _to_sparse, "where": _where, "bernoulli": _bernoulli, "multinomial": _multinomial})
     _C._set_more_signatures({name: _fitting(function) for name, function in found.items()})

@@ -158,6 +158,23 @@ def _get_device_index(device, optional=False, allow_cpu=False):
     return device.index if device.index is not None else 0
 
 
+def _get_available_device_type():
+    """The type of the accelerator, None where there is none."""
+    from .accelerator import current_accelerator
+    found = current_accelerator()
+    return found and found.type
+
+
+def _get_device_module(device_type):
+    """torch.cuda for "cuda", and so on."""
+    from .settings import get_device_module
+    return get_device_module(device_type)
+
+
+def _element_size(dtype):
+    return dtype.itemsize
+
+
 class ExceptionWrapper:
     """An exception of a worker, with the worker's traceback in its text, to be raised elsewhere."""
 

@@ -114,6 +114,10 @@ def einsum(*args):
     equation, *operands = args
     if not isinstance(equation, str):
         equation, operands = _equation(args)
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = operands[0]
+    if _C._has_torch_function_variadic(*operands):  # it gets the operands one by one, however they were given
+        return _C._handle_torch_function(einsum, operands, (equation, *operands), {})
     return _C.einsum(equation, _listed(operands))
 
 

@@ -3,7 +3,8 @@
 import types
 
 from ..nn.modules.module import Module
-from ..compiler import allow_in_graph, disable, is_compiling, reset  # noqa: F401
+from ..compiler import (  # noqa: F401
+    allow_in_graph, assume_constant_result, disable, is_compiling, nonstrict_trace, reset, substitute_in_graph)
 from ..settings import compile
 from . import config  # noqa: F401
 
@@ -41,6 +42,13 @@ class OptimizedModule(Module):
 eval_frame = types.SimpleNamespace(OptimizedModule=OptimizedModule)
 
 
+forbid_in_graph = allow_in_graph
+
+
+def graph_break(msg=""):
+    """Nothing to break."""
+
+
 def optimize(*args, **kwargs):
     """A decorator that gives the function itself."""
     return compile
@@ -59,4 +67,4 @@ def mark_dynamic(tensor, index, **limits):
     """Accepted: sizes may always change."""
 
 
-mark_static = maybe_mark_dynamic = mark_dynamic
+mark_static = maybe_mark_dynamic = mark_static_address = mark_dynamic

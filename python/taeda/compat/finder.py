@@ -49,10 +49,33 @@ class Finder(importlib.abc.MetaPathFinder):
         return importlib.machinery.ModuleSpec(name, Loader(real), is_package=is_package)
 
 
+_aliases = set()  # of packages that have another name
+
+
+def torch_name(name):
+    """taeda.nn is torch.nn, taeda.vision.ops torchvision.ops."""
+    for ours, theirs in (("taeda.vision", "torchvision"), ("taeda", "torch")):
+        if name == ours or name.startswith(ours + "."):
+            return theirs + name[len(ours):]
+    return name
+
+
+def name_classes(module):
+    """Has the classes that a module defines say that they are torch's, in a process where that is another name of taeda."""
+    if _aliases:
+        for value in list(vars(module).values()):
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                value.__module__ = torch_name(module.__name__)
+
+
 def alias(name, package):
-    """Makes `name` another name of a package and of all below it."""
+    """Makes `name` another name of a package and of all below it. The package, and classes in it, say that they are of it."""
     module = importlib.import_module(package)
-    if not any(isinstance(f, Finder) and f.alias == name for f in sys.meta_path):
+    if package not in _aliases:
         sys.meta_path.insert(0, Finder(name, package))
+        _aliases.add(package)
+        for loaded in [found for known, found in sys.modules.items() if known == package or known.startswith(package + ".")]:
+            name_classes(loaded)
+        module.__name__ = name
     sys.modules[name] = module
     return module

@@ -179,6 +179,9 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
     return tensor
 
 
+_no_grad_uniform_, _no_grad_normal_ = uniform_, normal_  # by the names that some packages call
+
+
 def _deprecated(new):
     old = new.__name__[:-1]
 

@@ -2,7 +2,8 @@
 
 import importlib
 
-_SUBMODULES = {"benchmark", "collect_env", "data", "checkpoint", "dlpack", "hooks", "model_zoo", "tensorboard"}
+_SUBMODULES = {"_contextlib", "_pytree", "benchmark", "checkpoint", "collect_env", "data", "deterministic", "dlpack", "hooks",
+               "model_zoo", "tensorboard", "weak"}
 
 
 def __getattr__(name):
