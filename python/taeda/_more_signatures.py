@@ -252,10 +252,10 @@ def _either(first, second):
     return call
 
 
-def _multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
-    if not isinstance(out, _C.TensorBase):
+def _multinomial(input, num_samples, replacement=False, *, generator=None, **out):
+    if set(out) != {"out"}:
         return NotImplemented
-    return into(out, _C.multinomial(input, num_samples, replacement, generator=generator))
+    return into(out["out"], _C.multinomial(input, num_samples, replacement, generator=generator))
 
 
 def install():
