@@ -165,13 +165,13 @@ PyObject* call_module(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 // Note [Attributes of subclasses of modules]
 //
-// A class that defines `__getattr__`, `__getattribute__` or `__call__` has what Python makes of it:
-// its `__getattr__` is asked for parameters, buffers and modules, as for whatever else is not found.
-// To Python, therefore, the base has object's `__getattribute__`, a `__getattr__` that looks into
-// the registries, and a `__call__` that is a method (which inspect.signature understands). That
-// costs an exception for each parameter and a bound method for each call. Wherever a class overrides
-// none of it, the slots below do the same at once; Python takes them away again where one of these
-// methods is set later.
+// A class that defines `__getattr__`, `__getattribute__` or `__call__` has what Python makes of
+// it: its `__getattr__` is asked for parameters, buffers and modules, as for whatever else is not
+// found. To Python, therefore, the base has object's `__getattribute__`, a `__getattr__` that looks
+// into the registries, and a `__call__` that is a method (which inspect.signature understands).
+// That costs an exception for each parameter and a bound method for each call. Wherever a class
+// overrides none of it, the slots below do the same at once; Python takes them away again where
+// one of these methods is set later.
 PyObject* init_subclass(PyObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     auto* cls = reinterpret_cast<PyTypeObject*>(type);

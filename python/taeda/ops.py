@@ -22,7 +22,8 @@ def _indexed(self, indices):
 
 # What PyTorch's dispatcher has by a name of its own.
 _OWN_NAMES = {
-    "alias": lambda self: self.view_as(self), "slice": _part, "index": _indexed, "_unsafe_view": lambda self, size: self.reshape(size),
+    "alias": lambda self: self.view_as(self), "slice": _part, "index": _indexed,
+    "_unsafe_view": lambda self, size: self.reshape(size),
     "_to_copy": lambda self, *, pin_memory=None, **options: self.to(**options, copy=True),
     "_local_scalar_dense": Tensor.item, "sym_size": Tensor.size, "sym_stride": Tensor.stride, "sym_numel": Tensor.numel,
 }
