@@ -1,13 +1,11 @@
 """Finds `torch.nn` as `taeda.nn`: one module under two names."""
 
 import importlib
-import importlib.abc
 import importlib.machinery
-import importlib.util
 import sys
 
 
-class Loader(importlib.abc.Loader):
+class Loader:
     """Gives a module under another name."""
 
     def __init__(self, name):
@@ -20,13 +18,14 @@ class Loader(importlib.abc.Loader):
 
     def get_code(self, name):
         """For `python -m`, which runs a module's code as a program."""
+        import importlib.util  # not needed by who has no other name for the package
         return importlib.util.find_spec(self.name).loader.get_code(self.name)
 
     def exec_module(self, module):
         module.__spec__ = self.spec  # the import system has put the other name's there
 
 
-class Finder(importlib.abc.MetaPathFinder):
+class Finder:
     """Everything below `alias` is what is below `package`."""
 
     def __init__(self, alias, package):
@@ -35,6 +34,7 @@ class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if not name.startswith(self.alias + "."):
             return None
+        import importlib.util
         real = self.package + name[len(self.alias):]
         if real in sys.modules:  # perhaps made by a program, without a file that could be found
             is_package = hasattr(sys.modules[real], "__path__")

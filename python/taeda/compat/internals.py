@@ -5,16 +5,12 @@ from .. import _C
 _TensorMeta = type(_C.TensorBase)
 
 
-def _failed(error, message, standard):
-    text = standard if message is None else message() if callable(message) else message
-    raise error(str(text))
-
-
 def _check_with(error_type, cond, message=None):
     """Raises an error of a class, with what `message()` gives, unless `cond`."""
     if not cond:
-        _failed(error_type, message, "Expected cond to be True, but got False. (Could this error message be improved? If so, "
-                                     "please report an enhancement request to PyTorch.)")
+        standard = ("Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
+                    "enhancement request to PyTorch.)")
+        raise error_type(standard if message is None else str(message() if callable(message) else message))
 
 
 def _check(cond, message=None):
