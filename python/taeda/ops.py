@@ -2,7 +2,7 @@
 
 import functools
 
-from . import _C
+from . import _C, fft, linalg, sparse, special
 from . import library as _library
 from ._missing import reason
 from .compat.stand_ins import stand_in
@@ -27,6 +27,10 @@ _OWN_NAMES = {
     "_to_copy": lambda self, *, pin_memory=None, **options: self.to(**options, copy=True),
     "_local_scalar_dense": Tensor.item, "sym_size": Tensor.size, "sym_stride": Tensor.stride, "sym_numel": Tensor.numel,
 }
+
+
+# Whose names the dispatcher has with theirs before them: linalg_inv.
+_ROOMS = {"fft": fft, "linalg": linalg, "sparse": sparse, "special": special}
 
 
 class OpOverload:
@@ -74,8 +78,11 @@ class OpOverloadPacket:
 @functools.cache
 def _library_operation(name):
     """The operation of torch.ops.aten, a stand-in for one that Taeda has not, or None."""
-    homes = (_C, _C._nn, _C._linalg, _C._special, _C._fft, Tensor)
-    call = _OWN_NAMES.get(name) or next((found for home in homes if callable(found := getattr(home, name, None))), None)
+    room, _, last = name.partition("_")
+    places = [(_C, name), (_C._nn, name), (Tensor, name)]
+    if room in _ROOMS:
+        places.insert(0, (_ROOMS[room], last))
+    call = _OWN_NAMES.get(name) or next((found for home, of in places if callable(found := getattr(home, of, None))), None)
     if call is None or isinstance(call, type):
         said = reason("torch.ops.aten", name)
         return stand_in(f"torch.ops.aten.{name}", said) if said else None

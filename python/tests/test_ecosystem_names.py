@@ -13,6 +13,7 @@ def test_operations_by_the_dispatchers_names():
     assert torch.equal(aten.slice.Tensor(x, 1, 0, 2), x[:, :2]) and aten._to_copy(x, dtype=torch.int32).dtype == torch.int32
     assert torch.equal(aten.select.int(x, 0, 1), x[1]) and aten.sym_size.int(x, 1) == 3
     assert aten.view.default(x, [6]).shape == (6,) and torch.equal(aten.index.Tensor(x, [None, torch.tensor([2])]), x[:, 2:])
+    assert torch.equal(aten.linalg_inv.default(torch.eye(2)), torch.eye(2)) and torch.equal(aten.special_erf(x), x.erf())
     assert aten.clone.default is aten.clone.default and aten.clone.default.overloadpacket is aten.clone
     assert str(aten.add.Tensor) == "aten.add.Tensor" and aten.add.Tensor.name() == "aten::add.Tensor"
     with pytest.raises(NotImplementedError, match="PyTorch has torch.ops.aten.convolution, Taeda does not"):

@@ -72,7 +72,7 @@ def list_names():
                 with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception, SystemExit):
                     found[name] = sorted(set(names_of(importlib.import_module(name), package)))
     found["torch.ops.aten"] = sorted({s.name.partition("::")[2] for s in sys.modules["torch"]._C._jit_get_all_schemas()
-                                      if s.name.startswith("aten::") and not s.name.startswith("aten::__")})
+                                      if s.name.startswith("aten::") and s.name[6:8] != "__" and "Tensor" in str(s)})
     print(json.dumps(found))
 
 
