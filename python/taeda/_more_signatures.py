@@ -255,7 +255,7 @@ def _either(first, second):
 def _multinomial(input, num_samples, replacement=False, *, generator=None, **out):
     if set(out) != {"out"}:
         return NotImplemented
-    return into(out["out"], _C.multinomial(input, num_samples, replacement, generator=generator))
+    return into(out["out"], _C.multinomial(input, num_samples, replacement, generator=generator), silently=True)
 
 
 def install():
