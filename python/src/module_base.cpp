@@ -60,6 +60,7 @@ PyObject* missing(PyObject* self, PyObject* name) {
 }
 
 // As object's own look-up, and parameters, buffers and modules where that finds nothing.
+// Note [Attributes of subclasses of modules] says which classes have it.
 PyObject* get_attribute(PyObject* self, PyObject* name) {
   return guarded([&]() -> PyObject* {
     PyTypeObject* type = Py_TYPE(self);
@@ -162,8 +163,15 @@ PyObject* call_module(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
-// Python gives a class that inherits `__getattr__` a look-up by way of an exception; it is put back
-// to ours wherever nothing was overridden.
+// Note [Attributes of subclasses of modules]
+//
+// A class that defines `__getattr__`, `__getattribute__` or `__call__` has what Python makes of
+// it: its `__getattr__` is asked for parameters, buffers and modules, as for whatever else is not
+// found. To Python, therefore, the base has object's `__getattribute__`, a `__getattr__` that looks
+// into the registries, and a `__call__` that is a method (which inspect.signature understands).
+// That costs an exception for each parameter and a bound method for each call. Wherever a class
+// overrides none of it, the slots below do the same at once; Python takes them away again where
+// one of these methods is set later.
 PyObject* init_subclass(PyObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     auto* cls = reinterpret_cast<PyTypeObject*>(type);
@@ -172,6 +180,7 @@ PyObject* init_subclass(PyObject* type, PyObject* args, PyObject* kwargs) {
       return _PyType_Lookup(cls, text.get()) == _PyType_Lookup(module_type, text.get());
     };
     if (same("__getattr__") && same("__getattribute__")) cls->tp_getattro = get_attribute;
+    if (same("__call__")) cls->tp_call = call_module;
     Ref next(checked(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PySuper_Type),
                                                   module_type, type, nullptr)));
     Ref inherited(checked(PyObject_GetAttrString(next.get(), "__init_subclass__")));
@@ -185,6 +194,9 @@ PyObject* set_hooks_of_all(PyObject*, PyObject* dicts) {
 }
 
 PyMethodDef methods[] = {
+    {"__call__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_module)),
+     METH_VARARGS | METH_KEYWORDS | METH_COEXIST,
+     "__call__($self, /, *args, **kwargs)\n--\n\nforward, with hooks around it."},
     {"__setattr__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(set_by_name)),
      METH_FASTCALL, "Sets an attribute; parameters, buffers and modules are registered."},
     {"__delattr__", remove_by_name, METH_O, "Deletes an attribute, registered or not."},
@@ -207,6 +219,8 @@ void add_module_base(PyObject* module) {
   PyType_Spec spec = {"torch._C.ModuleBase", sizeof(PyObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   module_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
+  checked(PyDict_DelItemString(module_type->tp_dict, "__getattribute__"));
+  PyType_Modified(module_type);
   checked(PyModule_AddObjectRef(module, "ModuleBase", reinterpret_cast<PyObject*>(module_type)));
   checked(PyModule_AddFunctions(module, functions));
 }

@@ -60,7 +60,7 @@ def __getattr__(name):
     if name in _C._device.accelerator_types() and name not in _missing.LAZY["taeda"]:  # a type that a plug-in brought
         from ._devices.functions import module_of
         return module_of(name)
-    return _missing.attribute(__name__, name)
+    return _missing.attribute("taeda", name)
 
 
 def __dir__():

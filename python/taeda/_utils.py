@@ -21,3 +21,7 @@ def _get_device_index(device, optional=False, allow_cpu=False):
             return -1
         raise ValueError(f"Expected a non cpu device, but got: {device}")
     return device.index if device.index is not None else 0
+
+
+def _element_size(dtype):
+    return dtype.itemsize

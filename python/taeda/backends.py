@@ -35,8 +35,21 @@ def _room(name, prefix, **fixed):
     return made
 
 
+@contextlib.contextmanager
+def _flags(room, **values):
+    """Switches of a room for a block."""
+    before = {name: getattr(room, name) for name in values}
+    for name, value in values.items():
+        setattr(room, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(room, name, value)
+
+
 cudnn = _room("cudnn", "cudnn", is_available=lambda: _C._device.is_available("cuda"), version=lambda: None,
-              CUDNN_TENSOR_DTYPES=set())
+              CUDNN_TENSOR_DTYPES=set(), benchmark_limit=10)
 cuda = _room("cuda", "cuda", matmul=_room("cuda.matmul", "matmul"), is_built=lambda: True)
 # Which ways of computing attention may be chosen. Taeda has one for each device, so that choices change nothing.
 _attention = dict.fromkeys(("flash", "mem_efficient", "math", "cudnn"), True)
@@ -83,6 +96,9 @@ for _way in ("flash", "efficient", "cudnn"):
     setattr(cuda, f"can_use_{_way}_attention", lambda params, debug=False: False)
 cuda.preferred_linalg_library = _chosen(("default", "cusolver", "magma"), "default")
 cuda.preferred_blas_library = _chosen(("default", "cublas", "cublaslt", "hipblaslt", "ck"), "default")
+cudnn.flags = lambda enabled=False, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True: _flags(
+    cudnn, enabled=enabled, benchmark=benchmark, benchmark_limit=benchmark_limit, deterministic=deterministic,
+    allow_tf32=allow_tf32)
 mps = _room("mps", "mps", is_available=lambda: False, is_built=lambda: False)
 mkldnn = _room("mkldnn", "mkldnn", is_available=lambda: True, enabled=True)
 mkl = _room("mkl", "mkl", is_available=lambda: False)

@@ -4,7 +4,7 @@ import contextlib
 
 from ._dynamo import (  # noqa: F401
     allow_in_graph, assume_constant_result, compile, disable, is_compiling, is_dynamo_compiling, is_exporting, list_backends,
-    nested_compile_region, nonstrict_trace, reset, wrap_numpy)
+    nested_compile_region, nonstrict_trace, reset, substitute_in_graph, wrap_numpy)
 
 __all__ = ["compile", "reset", "allow_in_graph", "assume_constant_result", "nonstrict_trace", "nested_compile_region",
            "disable", "set_stance", "substitute_in_graph", "wrap_numpy", "list_backends", "is_compiling", "is_dynamo_compiling",
@@ -24,11 +24,6 @@ class set_stance(contextlib.ContextDecorator):
 
     def __exit__(self, *error):
         return None
-
-
-def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):
-    """A decorator that gives back the function."""
-    return lambda function: function
 
 
 def cudagraph_mark_step_begin():

@@ -95,6 +95,14 @@ class ScriptFunction:
     """What a compiled function would be: there is none."""
 
 
+# PyTorch's compiler takes these for one of several functions of a name; here the last definition counts, as in Python.
+_overload = _overload_method = script
+
+
+class TracerWarning(Warning):
+    """What a tracer would warn of."""
+
+
 class Error(RuntimeError):
     """What compiled code would raise."""
 

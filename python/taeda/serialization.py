@@ -13,6 +13,7 @@ import stat
 import struct
 import sys
 import types
+import typing
 import zipfile
 import zlib
 
@@ -31,6 +32,9 @@ from ._core.warnings import warn
 from .storage import TYPES, TypedStorage, UntypedStorage, is_untyped
 
 DEFAULT_PROTOCOL = 2
+# What annotations of programs call a file, and where load is to put tensors.
+FILE_LIKE = typing.Union[str, os.PathLike, typing.IO[bytes]]
+MAP_LOCATION = typing.Union[typing.Callable, _C.device, str, typing.Dict[str, str], None]
 _MAGIC = 0x1950A86A20F9469CFC6C  # of files before 1.6
 
 

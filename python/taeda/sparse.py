@@ -53,4 +53,17 @@ class check_sparse_tensor_invariants:
         return call
 
 
+def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False):
+    """Where each of `size` rows begins among entries whose row numbers, in ascending order, are `input`: size + 1 numbers."""
+    return _C.searchsorted(input, _C.arange(size + 1, dtype=input.dtype, device=input.device), out_int32=out_int32)
+
+
+def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False):
+    """The rows and columns of entries, of shape [2, n], or columns and rows with `transpose`."""
+    rows = _C.arange(crow_indices.numel() - 1, device=crow_indices.device).repeat_interleave(crow_indices.diff())
+    kind = _C.int32 if out_int32 else _C.int64
+    both = rows.to(kind), col_indices.to(kind)
+    return _C.stack(both[::-1] if transpose else both)
+
+
 FloatTensor, DoubleTensor, LongTensor = _legacy(_C.float32), _legacy(_C.float64), _legacy(_C.int64)

@@ -199,9 +199,9 @@ class UntypedStorage(_Storage):
         return cls._of(_from_buffer(buffer, byte_order, count, offset, dtype))
 
     @classmethod
-    def from_file(cls, filename, shared=False, size=0):
-        """The first `size` bytes of a file; with `shared` what is changed is written to it."""
-        return cls._of(_C.from_file(filename, shared, size, dtype=_C.uint8))
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The first `nbytes` bytes of a file; with `shared` what is changed is written to it."""
+        return cls._of(_C.from_file(filename, shared, nbytes, dtype=_C.uint8))
 
     def _elements(self):
         return self._bytes()
@@ -355,6 +355,8 @@ class _StorageType(type):
 
     def from_buffer(cls, buffer, byte_order=None, count=-1, offset=0):
         return TypedStorage._of(_from_buffer(buffer, byte_order, count, offset, cls.dtype))
+
+    _from_buffer = from_buffer
 
     def from_file(cls, filename, shared=False, size=0):
         return TypedStorage._of(_C.from_file(filename, shared, size, dtype=cls.dtype))

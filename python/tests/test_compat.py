@@ -92,3 +92,37 @@ def test_a_recorded_error_is_written_down(tmp_path):
     code, out, err = compat("-c", program, TORCHELASTIC_ERROR_FILE=str(tmp_path / "error.json"))
     assert code == 1 and "ValueError: why" in err
     assert json.loads((tmp_path / "error.json").read_text())["message"]["message"] == "ValueError: why"
+
+
+def test_classes_say_that_they_are_torchs():
+    program = ("import pickle, torch, torchvision, functorch, taeda\n"
+               "print(torch.__name__, torchvision.__name__, torch.nn.Linear, torch.utils.data.DataLoader.__module__, "
+               "torchvision.models.ResNet.__module__, torch.torch is taeda, functorch.vmap is torch.vmap, "
+               "type(pickle.loads(pickle.dumps(torch.nn.Linear(1, 1)))) is taeda.nn.Linear)")
+    said = ("torch torchvision <class 'torch.nn.modules.linear.Linear'> torch.utils.data.dataloader torchvision.models.resnet "
+            "True True True\n")
+    assert compat("-c", program)[1] == said
+    assert compat("-c", "import functorch; functorch.FunctionalModule()")[2].endswith("has what torch.func has of it\n")
+
+
+def test_an_environment_whose_torch_is_taeda(tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    python = tmp_path / "env" / "bin" / "python"
+
+    def run(*arguments, **more):
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run([python, "-B", *arguments], capture_output=True, text=True, env={**environment, **more},
+                              timeout=60)
+        return done.returncode, done.stdout + done.stderr
+    asks = "-c", "import importlib.metadata, torch; print(torch.ones(1), importlib.metadata.version('torch'))"
+    install = "-m", "taeda.install_alias"
+    ours = {"PYTHONPATH": os.environ["PYTHONPATH"]}
+    assert "No module named 'torch'" in run(*asks)[1] and run(*install, "--wrong", **ours)[0] == 2
+    for _ in range(2):
+        assert run(*install, **ours)[0] == 0
+        assert run(*asks) == (0, "tensor([1.]) 2.15.0\n")
+    assert run(*install, "--undo", **ours)[0] == 0 and "No module named 'torch'" in run(*asks)[1]
+    real, = (tmp_path / "env").glob("lib/python*/site-packages")
+    (real / "torch.py").write_text("")
+    code, said = run(*install, **ours)
+    assert code == 1 and f"a real torch is installed at {real / 'torch.py'}" in said

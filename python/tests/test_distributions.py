@@ -310,3 +310,54 @@ def test_gamma_takes_numbers_as_values():
     assert D.Normal(0.0, 1.0, validate_args=False).log_prob(0.0).item() == pytest.approx(-0.5 * math.log(2 * math.pi))
     with pytest.raises(ValueError, match="must be a Tensor"):
         D.Normal(0.0, 1.0).log_prob(0.0)
+
+
+def test_subclasses_of_log_normal_choose_their_base():
+    class Own(D.LogNormal):
+        def __init__(self, loc, scale):
+            super(D.LogNormal, self).__init__(D.Normal(loc, scale), D.ExpTransform())
+
+        def expand(self, batch_shape, _instance=None):
+            return super().expand(batch_shape, self._get_checked_instance(Own, _instance))
+    own, known = Own(0.5, 2.0).expand([3]), D.LogNormal(0.5, 2.0)
+    x = torch.tensor(1.5)
+    assert type(own) is Own and own.batch_shape == (3,) and torch.equal(own.log_prob(x), known.log_prob(x).expand(3))
+    assert isinstance(known, D.TransformedDistribution) and known.loc == 0.5 and torch.equal(own.mean, known.mean.expand(3))
+    assert torch.equal(known.expand([2]).entropy(), known.entropy().expand(2))
+
+    class Careless(D.Normal):
+        def __init__(self):
+            super().__init__(0.0, 1.0)
+    with pytest.raises(NotImplementedError, match="must also define a custom .expand"):
+        Careless()._get_checked_instance(D.Normal)
+
+
+def test_normal_vectors_of_subclasses_with_factors_of_their_own():
+    class Lazy(D.MultivariateNormal):
+        def __init__(self, loc, factor):
+            self.loc, self._factor = loc, factor
+            super(D.MultivariateNormal, self).__init__(loc.shape[:-1], loc.shape[-1:], validate_args=False)
+
+        @property
+        def _unbroadcasted_scale_tril(self):
+            return self._factor
+    loc, factor = torch.tensor([1.0, 2.0]), torch.tensor([[1.0, 0.0], [0.5, 2.0]])
+    lazy, known = Lazy(loc, factor), D.MultivariateNormal(loc, scale_tril=factor)
+    x = torch.zeros(2)
+    assert torch.equal(lazy.mean, loc) and torch.equal(lazy.scale_tril, factor)
+    assert torch.equal(lazy.log_prob(x), known.log_prob(x)) and torch.equal(lazy.entropy(), known.entropy())
+
+
+def test_the_default_of_checks_counts_when_values_are_checked():
+    known, chained = D.Gamma(1.0, 1.0), D.Independent(D.LogNormal(torch.zeros(2), 1.0).expand([2]), 1)
+    bad = torch.tensor([-1.0, -1.0])
+    with pytest.raises(ValueError, match="to be within the support"):
+        known.log_prob(bad)
+    try:
+        D.Distribution.set_default_validate_args(False)
+        known.log_prob(bad), chained.log_prob(bad)
+    finally:
+        D.Distribution.set_default_validate_args(True)
+    for checked in (known, chained):
+        with pytest.raises(ValueError, match="to be within the support"):
+            checked.log_prob(bad)

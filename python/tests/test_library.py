@@ -82,8 +82,8 @@ def test_wrong_calls():
         torch.library.custom_op("name", mutates_args=())
     with pytest.raises(RuntimeError, match="there is no operation a::b"):
         torch.library.register_fake("a::b", len)
-    with pytest.raises(AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'nothing'"):
-        torch.ops.aten.nothing
+    with pytest.raises(AttributeError, match="'_OpNamespace' 'docs' object has no attribute 'nothing'"):
+        torch.ops.docs.nothing
     with pytest.raises(TypeError):
         made()(torch.ones(1), wrong=1)
     with pytest.raises(RuntimeError, match="a schema is"):

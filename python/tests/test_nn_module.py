@@ -3,6 +3,7 @@
 import collections
 import copy
 import gc
+import inspect
 import io
 import pickle
 import warnings
@@ -413,3 +414,44 @@ def test_a_compiled_module_names_its_state_as_pytorch_does():
         assert torch.equal(again(x), made(x)) and again._orig_mod is not module
     del made.scale
     assert not hasattr(module, "scale")
+
+
+def test_attributes_of_subclasses_follow_pythons_rules():
+    """A `__getattr__` of a class of its own is asked for parameters, buffers and modules, too, whenever it was set."""
+    asked = []
+
+    class Watched(nn.Linear):
+        def __getattr__(self, name):
+            asked.append(name)
+            return super().__getattr__(name)
+    layer = Watched(2, 2)
+    asked.clear()
+    layer(torch.ones(2))
+    assert asked == ["weight", "bias"] and layer.in_features == 2
+
+    class Plain(nn.Linear):
+        pass
+    plain = Plain(2, 2)
+    assert plain.weight.shape == (2, 2)
+    Plain.__getattr__ = lambda self, name: 3
+    assert plain.weight == 3 and plain.in_features == 2
+    del Plain.__getattr__
+    assert plain.weight.shape == (2, 2)
+    with pytest.raises(AttributeError, match="'Plain' object has no attribute 'nothing'"):
+        plain.nothing
+    with pytest.raises(AttributeError):
+        object.__getattribute__(plain, "weight")
+
+
+def test_calls_of_subclasses_follow_pythons_rules():
+    assert str(inspect.signature(nn.Linear(2, 2))) == "(*args, **kwargs)"
+    assert list(inspect.signature(nn.Linear).parameters)[:2] == ["in_features", "out_features"]
+
+    class Doubled(nn.Identity):
+        def __call__(self, x):
+            return 2 * super().__call__(x)
+    assert Doubled()(3) == 6 and nn.Module.__call__(Doubled(), 3) == 3
+    nn.Identity.__call__ = lambda self, x: "replaced"
+    assert nn.Identity()(3) == "replaced"
+    del nn.Identity.__call__
+    assert nn.Identity()(3) == 3

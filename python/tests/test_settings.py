@@ -67,8 +67,8 @@ def test_compile_says_once_that_it_does_nothing(run_python):
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(AttributeError, match="Taeda has no quantized tensors"):
-        torch.quantize_per_tensor
+    with pytest.raises(NotImplementedError, match="Taeda has no quantized tensors"):
+        torch.quantize_per_tensor()
     with pytest.raises(AttributeError, match="module 'torch' has no attribute 'nothing_of_the_kind'"):
         torch.nothing_of_the_kind
 

@@ -53,6 +53,10 @@ fs::path own_file() {
   return {};
 }
 
+/// Types of devices that programs ask about which run anywhere: Device("mps") is a value without
+/// a plug-in, too, and whatever allocates there is an error.
+constexpr const char* kPyTorchTypes[] = {"hpu", "ipu", "mps", "mtia", "xla", "xpu"};
+
 /// Where plug-ins lie: beside the library (or program) that holds this code, then in the variable's
 /// folders. One that is relative would be another with every working directory, and is left out.
 struct PluginFolders {
@@ -156,9 +160,12 @@ std::optional<DeviceType> detail::load_device_type(const std::string& name, std:
   std::lock_guard lock(loading());
   if (const auto type = find_device_type(name)) return type;  // another thread was faster
   const Plugin* plugin = load_plugin(name, reason);
-  if (!plugin) return {};
+  const bool only_named = std::find(std::begin(kPyTorchTypes), std::end(kPyTorchTypes), name) !=
+                          std::end(kPyTorchTypes);
+  if (!plugin && !only_named) return {};
   try {
-    const DeviceType type = register_device_type(plugin->type);
+    const DeviceType type =
+        register_device_type(plugin ? plugin->type : DeviceTypeInfo{name.c_str()});
     plugins[static_cast<int>(type)].store(plugin, std::memory_order_release);
     return type;
   } catch (const Error& e) {

@@ -23,5 +23,5 @@ ROOMS = [
      "testing": ["testing"], "utils": ["utils"]},
     {"fx": ["fx"], "rpc": ["distributed.rpc", "distributed.autograd", "distributed.optim", "distributed.pipeline"]},
     {"vision": ["vision"]},
-    {"compat": ["compat"]},
+    {"compat": ["compat", "install_alias"]},
 ]

@@ -7,3 +7,7 @@ except ImportError as error:
         raise
     import ssl  # noqa: F401
     from .. import _C  # noqa: F401
+
+from .missing import speak_of_missing
+
+speak_of_missing(_C)

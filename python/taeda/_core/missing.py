@@ -2,7 +2,7 @@
 
 `absent.txt` holds these names, a module on each line; tools/python/absent.py makes it by asking an installed PyTorch. Each
 module of the package that has no `__getattr__` of its own is given `attribute`, and others end theirs with it; `Absent` answers
-for modules, and for names that programs import from packages.
+for modules. What they give are stand-ins (stand_ins.py): importing one is no error, calling it is.
 """
 
 import functools
@@ -12,6 +12,9 @@ import os
 import sys
 import types
 
+from . import second_names
+from .stand_ins import MissingModule, stand_in
+
 # Modules that are imported when they are first asked for, as `torch.cuda` without an import of its own, by their packages.
 LAZY = {
     "taeda": """nn optim utils testing cuda accelerator sim amp backends distributed distributions multiprocessing profiler jit
@@ -20,7 +23,8 @@ LAZY = {
     "taeda.autograd": ["forward_ad", "functional", "profiler", "variable"],
     "taeda.cuda": ["amp", "nvtx", "memory", "random", "streams", "graphs", "profiler"],
     "taeda.cpu": ["amp"],
-    "taeda.utils": ["benchmark", "collect_env", "data", "checkpoint", "dlpack", "hooks", "model_zoo", "tensorboard", "_pytree"],
+    "taeda.utils": ["benchmark", "collect_env", "data", "checkpoint", "deterministic", "dlpack", "hooks", "model_zoo",
+                    "tensorboard", "weak", "_contextlib", "_pytree"],
     "taeda.vision.transforms": ["v2"],
 }
 
@@ -28,22 +32,27 @@ LAZY = {
 NAMES = {
     "taeda": {"lobpcg": "_operations.lobpcg", "cond": "_operations.control_flow", "while_loop": "_operations.control_flow",
               "vmap": "_operations.vmap", "load": "serialization", "save": "serialization", "compile": "_dynamo",
-              "get_device_module": "_devices.modules"},
+              "get_device_module": "_devices.modules", "ScriptModule": "jit", "ScriptFunction": "jit",
+              "_convert_indices_from_coo_to_csr": "sparse", "_convert_indices_from_csr_to_coo": "sparse"},
+    "taeda._utils": {"_get_available_device_type": "_devices.modules", "_get_device_module": "_devices.modules"},
     "taeda.autograd": {"DeviceType": "profiler.profiler"},
     "taeda.storage": {"_from_bytes": "serialization"},
 }
 
+# Where names of torch and torch._C are that begin with "_".
+_INTERNALS = "compat.internals"
+
 # Modules of PyTorch's whose names other modules here hold.
-_SECOND_NAMES = {f"taeda.{second}": f"taeda.{first}" for second, first in {
-    "accelerator.memory": "accelerator", "amp.autocast_mode": "amp", "autograd.anomaly_mode": "autograd",
+_SECOND_NAMES = {"taeda.torch": "taeda", **{f"taeda.{second}": f"taeda.{first}" for second, first in {
+    "_ops": "ops", "accelerator.memory": "accelerator", "amp.autocast_mode": "amp", "autograd.anomaly_mode": "autograd",
     "autograd.grad_mode": "autograd.modes", "cuda.amp.autocast_mode": "cuda.amp", "cuda.amp.grad_scaler": "cuda.amp",
     "cpu.amp.autocast_mode": "cpu.amp", "cpu.amp.grad_scaler": "cpu.amp", "cuda.comm": "nn.parallel.comm",
-    "distributed.rpc.api": "distributed.rpc", "utils.benchmark.utils.timer": "utils.benchmark",
+    "distributed.rpc.api": "distributed.rpc", "utils._pytree": "_core.pytree", "utils.benchmark.utils.timer": "utils.benchmark",
     "vision.io.image": "vision.io", "vision.models.mobilenetv2": "vision.models.mobilenet",
     "vision.ops.ciou_loss": "vision.ops.losses", "vision.ops.diou_loss": "vision.ops.losses",
     "vision.ops.drop_block": "vision.ops.drops", "vision.ops.focal_loss": "vision.ops.losses",
     "vision.ops.giou_loss": "vision.ops.losses",
-    "vision.transforms.v2.functional": "vision.transforms.sample_functional"}.items()}
+    "vision.transforms.v2.functional": "vision.transforms.sample_functional"}.items()}}
 
 # Words at the start of a module's or a name's path, and what is missing there; the first that fits is said.
 _FEATURES = {
@@ -90,43 +99,44 @@ def _table():
     return names, modules
 
 
-def _torch_name(name):
-    """taeda.nn is torch.nn, taeda.vision.ops torchvision.ops."""
-    for ours, theirs in (("taeda.vision", "torchvision"), ("taeda", "torch")):
-        if name == ours or name.startswith(ours + "."):
-            return theirs + name[len(ours):]
-    return name
-
-
 def _is_absent_module(name):
     """Whether PyTorch has a module of this name, and Taeda neither it nor, perhaps, the package it is in."""
     parts = name.split(".")
-    return any(".".join(parts[:n]) in _table()[1] for n in range(2, len(parts) + 1))
+    return any(".".join(parts[:n]) in _table()[1] or ".".join(parts[:n - 1]) + ".*" in _table()[1]
+               for n in range(2, len(parts) + 1))
 
 
 def reason(module, name=None):
-    """What to add to an error about a module, or a name in it, that Taeda has not; nothing for what PyTorch has not, either."""
+    """What is missing, in words, where a module, or a name in it, is PyTorch's and not Taeda's; else nothing."""
+    module = "torch" if module == "torch._C" and name else module  # where torch has its classes from
     full = f"{module}.{name}" if name else module
     if not (_is_absent_module(full) or name and name in _table()[0].get(module, ())):
         return ""
     within = full.partition(".")[2]
     for feature, words in _FEATURES.items():
         if within.startswith(words):
-            return f": Taeda has no {feature}"
-    return f": PyTorch has {full}, Taeda does not"
+            return f"Taeda has no {feature}"
+    return f"PyTorch has {full}, Taeda does not"
 
 
 def attribute(module, name):
-    """A submodule, or an AttributeError that names the feature that is missing."""
+    """A submodule, a stand-in for what PyTorch has and Taeda has not, or an AttributeError for what neither has."""
     if name in LAZY.get(module, ()) or f"{module}.{name}" in _SECOND_NAMES:
         return importlib.import_module(f"{module}.{name}")
     if name in NAMES.get(module, ()):
         found = getattr(importlib.import_module(f"taeda.{NAMES[module][name]}"), name)
         setattr(sys.modules[module], name, found)
         return found
-    theirs = _torch_name(module)
-    said = "" if name.startswith("__") else reason(theirs, name)
-    raise AttributeError(f"module '{theirs}' has no attribute '{name}'{said}", name=name, obj=sys.modules.get(module))
+    if module in ("taeda", "taeda._C") and name[0] == "_" != name[1:2]:
+        internals = vars(importlib.import_module(f"taeda.{_INTERNALS}"))
+        if name in internals:
+            return internals[name]
+    theirs = second_names.torch_name(module)
+    if f"{theirs}.{name}" in _table()[1]:
+        return importlib.import_module(f"{module}.{name}")
+    if not name.startswith("__") and (said := reason(theirs, name)):
+        return stand_in(f"{theirs}.{name}", said)
+    raise AttributeError(f"module '{theirs}' has no attribute '{name}'", name=name, obj=sys.modules.get(module))
 
 
 def speak_of_missing(module):
@@ -151,26 +161,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
     def exec_module(self, module):
         super().exec_module(module)
         speak_of_missing(module)
-
-
-class SecondName:
-    """Gives a module under another name."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def create_module(self, spec):
-        module = importlib.import_module(self.name)
-        self.spec = module.__spec__
-        return module
-
-    def get_code(self, name):
-        """For `python -m`, which runs a module's code as a program."""
-        import importlib.util
-        return importlib.util.find_spec(self.name).loader.get_code(self.name)
-
-    def exec_module(self, module):
-        module.__spec__ = self.spec  # the import system has put the other name's there
+        second_names.name_classes(module)
 
 
 class Modules:
@@ -181,7 +172,7 @@ class Modules:
         if not name.startswith("taeda."):
             return None
         if name in _SECOND_NAMES:
-            return importlib.machinery.ModuleSpec(name, SecondName(_SECOND_NAMES[name]))
+            return importlib.machinery.ModuleSpec(name, second_names.SecondName(_SECOND_NAMES[name]))
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
             spec.loader.__class__ = _Loader
@@ -189,27 +180,23 @@ class Modules:
 
 
 class Absent:
-    """Asked last, when no module of a name was found: an error that names the feature."""
+    """Asked last, when no module of a name was found: modules that PyTorch has and Taeda has not."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        theirs = _torch_name(name)
-        package, _, last = theirs.rpartition(".")
-        if not theirs.startswith(("torch.", "torchvision.")) or not _is_ours(name):
-            return None
-        if sys._getframe(2).f_globals.get("__name__") == "importlib.util":  # who only asks whether there is one
-            return None
-        if _is_absent_module(theirs):
-            raise ModuleNotFoundError(f"No module named '{theirs}'{reason(theirs)}", name=theirs)
-        if said := reason(package, last):
-            raise ImportError(f"cannot import name '{last}' from '{package}'{said}", name=package)
+        theirs = second_names.torch_name(name)
+        if name.startswith("taeda.") and _is_absent_module(theirs):
+            return importlib.machinery.ModuleSpec(name, Absent, is_package=True)
         return None
 
+    @staticmethod
+    def create_module(spec):
+        theirs = second_names.torch_name(spec.name)
+        return MissingModule(theirs, reason(theirs))
 
-def _is_ours(name):
-    """Whether a module under this name would be Taeda's: by its own name, or where torch is another name of it."""
-    first = name.partition(".")[0]
-    return first == "taeda" or getattr(sys.modules.get(first), "__name__", None) in ("taeda", "taeda.vision")
+    @staticmethod
+    def exec_module(module):
+        """Nothing is in it until it is asked for."""
 
 
 sys.meta_path.insert(0, Modules)

@@ -17,3 +17,14 @@ def get_device_module(device=None):
     if module is None:
         raise RuntimeError(f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'.")
     return module
+
+
+def _get_available_device_type():
+    """The type of the accelerator, None where there is none."""
+    found = current_accelerator()
+    return found and found.type
+
+
+def _get_device_module(device_type):
+    """torch.cuda for "cuda", and so on."""
+    return get_device_module(device_type)

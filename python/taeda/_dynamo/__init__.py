@@ -60,6 +60,10 @@ def compile(model=None, **options):
     return model
 
 
+def graph_break(msg=""):
+    """Nothing to break."""
+
+
 def optimize(*args, **kwargs):
     """A decorator that gives the function itself."""
     return compile
@@ -78,7 +82,12 @@ def allow_in_graph(fn):
     return fn
 
 
-assume_constant_result = nonstrict_trace = nested_compile_region = wrap_numpy = allow_in_graph
+assume_constant_result = nonstrict_trace = nested_compile_region = wrap_numpy = forbid_in_graph = allow_in_graph
+
+
+def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):
+    """A decorator that gives back the function."""
+    return lambda function: function
 
 
 def disable(fn=None, recursive=True, *, reason=None):
@@ -102,4 +111,4 @@ def mark_dynamic(tensor, index, **limits):
     """Accepted: sizes may always change."""
 
 
-mark_static = maybe_mark_dynamic = mark_dynamic
+mark_static = maybe_mark_dynamic = mark_static_address = mark_dynamic

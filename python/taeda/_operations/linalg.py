@@ -38,7 +38,10 @@ def einsum(*args):
     equation, *operands = args
     if not isinstance(equation, str):
         equation, operands = _equation(args)
-    return _C.einsum(equation, listed(operands))
+    operands = listed(operands)
+    if _C._has_torch_function_variadic(*operands):  # it gets the operands one by one, however they were given
+        return _C._handle_torch_function(einsum, operands, (equation, *operands), {})
+    return _C.einsum(equation, operands)
 
 
 def tensordot(a, b, dims=2, out=None):

@@ -28,6 +28,12 @@ def _bernoulli(input, p=None, *, generator=None, out=None):
     return into(out, _C.bernoulli(input, *(() if p is None else (p,)), generator=generator), silently=True)
 
 
+def _multinomial(input, num_samples, replacement=False, *, generator=None, **out):
+    if set(out) != {"out"}:
+        return NotImplemented
+    return into(out["out"], _C.multinomial(input, num_samples, replacement, generator=generator), silently=True)
+
+
 def _random_like(name):
     """`rand_like` and its kin from a generator."""
     def call(input, *bounds, generator=None, **options):
@@ -41,4 +47,5 @@ def _random_like(name):
     return call
 
 
-SIGNATURES = {"bernoulli": _bernoulli, **{f"{name}_like": _random_like(name) for name in ("rand", "randn", "randint")}}
+SIGNATURES = {"bernoulli": _bernoulli, "multinomial": _multinomial,
+              **{f"{name}_like": _random_like(name) for name in ("rand", "randn", "randint")}}

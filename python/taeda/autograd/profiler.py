@@ -1,6 +1,6 @@
 """torch.autograd.profiler: the older names of torch.profiler."""
 
-from ..profiler.profiler import ProfilerActivity, record_function  # noqa: F401
+from ..profiler.profiler import EventList, ProfilerActivity, record_function  # noqa: F401
 from ..profiler.profiler import profile as _profile
 
 

@@ -17,16 +17,16 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "alias")
 def install():
     """Puts the packages first on the path of this process and of those that it starts."""
     known = sys.modules.get("torch")
-    if known is not None and not getattr(known, "__taeda__", False) and known.__name__ != "taeda":
+    if known is not None and known is not sys.modules.get("taeda"):
         raise ImportError("taeda.compat: a real torch is already imported in this process")
     if FOLDER not in sys.path:
         sys.path.insert(0, FOLDER)
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     before = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-    wanted = [FOLDER] + ([root] if not _is_installed(root) else [])
+    wanted = folders()
     os.environ["PYTHONPATH"] = os.pathsep.join(wanted + [p for p in before if p not in wanted])
 
 
-def _is_installed(root):
-    """Whether Python finds the package there by itself."""
-    return os.path.basename(root) in ("site-packages", "dist-packages")
+def folders():
+    """What has to be on the path: the folder of the names and, where Python does not find it by itself, that of the package."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return [FOLDER] if os.path.basename(root) in ("site-packages", "dist-packages") else [FOLDER, root]

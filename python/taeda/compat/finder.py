@@ -1,15 +1,13 @@
 """Finds `torch.nn` as `taeda.nn`: one module under two names."""
 
 import importlib
-import importlib.abc
 import importlib.machinery
-import importlib.util
 import sys
 
-from .._core.missing import SecondName
+from .._core.second_names import SecondName, aliases, name_classes
 
 
-class Finder(importlib.abc.MetaPathFinder):
+class Finder:
     """Everything below `alias` is what is below `package`."""
 
     def __init__(self, alias, package):
@@ -18,6 +16,7 @@ class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if not name.startswith(self.alias + "."):
             return None
+        import importlib.util
         real = self.package + name[len(self.alias):]
         if real in sys.modules:  # perhaps made by a program, without a file that could be found
             is_package = hasattr(sys.modules[real], "__path__")
@@ -33,9 +32,13 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def alias(name, package):
-    """Makes `name` another name of a package and of all below it."""
+    """Makes `name` another name of a package and of all below it. The package, and classes in it, say that they are of it."""
     module = importlib.import_module(package)
-    if not any(isinstance(f, Finder) and f.alias == name for f in sys.meta_path):
+    if package not in aliases:
         sys.meta_path.insert(0, Finder(name, package))
+        aliases.add(package)
+        for loaded in [found for known, found in sys.modules.items() if known == package or known.startswith(package + ".")]:
+            name_classes(loaded)
+        module.__name__ = name
     sys.modules[name] = module
     return module

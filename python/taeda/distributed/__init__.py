@@ -26,6 +26,7 @@ DistError = _C.DistError
 DistBackendError = DistNetworkError = DistStoreError = DistError
 _all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_tensor
 
+ReduceOp.RedOpType = ReduceOp  # each operation is one of its members
 ReduceOp.__module__ = "taeda.distributed"  # where pickles find it
 for _kind in (ProcessGroup, Store, TCPStore, FileStore, HashStore, PrefixStore):
     _kind.__module__ = "torch.distributed"

@@ -5,7 +5,7 @@ import sys as _sys
 from .._core.missing import modules_of_classes as _modules_of_classes
 from . import constraints, transforms
 from .constraint_registry import biject_to, transform_to
-from .combined import Independent, MixtureSameFamily, TransformedDistribution
+from .combined import Independent, LogNormal, MixtureSameFamily, TransformedDistribution
 from .distribution import Distribution
 from .families import *  # noqa: F403
 from .families import __all__ as _families
@@ -17,14 +17,14 @@ from .relaxed import ExpRelaxedCategorical as _ExpRelaxedCategorical, LogitRelax
 from .transforms import *  # noqa: F403
 from .transforms import __all__ as _transforms
 
-__all__ = ["Distribution", "ExponentialFamily", "GeneralizedPareto", "Independent", "LKJCholesky", "MixtureSameFamily",
-           "TransformedDistribution", "Wishart", "biject_to", "constraints", "kl_divergence", "register_kl", "transform_to",
-           "transforms"] + list(_families) + list(_transforms)
+__all__ = ["Distribution", "ExponentialFamily", "GeneralizedPareto", "Independent", "LKJCholesky", "LogNormal",
+           "MixtureSameFamily", "TransformedDistribution", "Wishart", "biject_to", "constraints", "kl_divergence",
+           "register_kl", "transform_to", "transforms"] + list(_families) + list(_transforms)
 
 _modules_of_classes(_sys.modules[__name__], {
     "chi2": "Chi2", "fishersnedecor": "FisherSnedecor", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",
     "log_normal": "LogNormal", "logistic_normal": "LogisticNormal", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
-    "multivariate_normal": "MultivariateNormal", "negative_binomial": "NegativeBinomial", "von_mises": "VonMises",
+    "multivariate_normal": "Distribution MultivariateNormal", "negative_binomial": "NegativeBinomial", "von_mises": "VonMises",
     "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough", "relaxed_bernoulli": "RelaxedBernoulli",
     "studentT": "StudentT",
     "relaxed_categorical": "RelaxedOneHotCategorical", "continuous_bernoulli": "ContinuousBernoulli",

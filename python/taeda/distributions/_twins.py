@@ -29,6 +29,19 @@ def expanded(twin, batch_shape):
     return made
 
 
+def with_checks(twin, checks):
+    """The twin, and those that it is made of, with or without checks of values: the last argument of all."""
+    path, args = _made_of[twin]
+    if path is None:
+        return expanded(with_checks(args[0], checks), args[1])
+
+    def changed(arg):
+        if isinstance(arg, list):
+            return [changed(each) for each in arg]
+        return with_checks(arg, checks) if isinstance(arg, _C._distributions.Distribution) else arg
+    return _made(path, (*map(changed, args[:-1]), checks))
+
+
 def _reduce(twin):
     path, args = _made_of[twin]
     return (expanded, args) if path is None else (_remake, (path, *args))

@@ -7,8 +7,9 @@ from .. import _C
 from ..autograd.modes import no_grad
 from . import constraints
 from .distribution import _LIB, Distribution
-from .families import Categorical
-from .transforms import ComposeTransform, Transform, sum_of_last, twin_of
+from .families import Categorical, Normal
+from .transforms import ComposeTransform, ExpTransform, Transform, twin_of
+from .utils import _sum_rightmost
 
 
 def _twin_of(distribution):
@@ -46,12 +47,12 @@ class Independent(Distribution):
     def log_prob(self, value):
         if self._twin is not None:
             return super().log_prob(value)
-        return sum_of_last(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self):
         if self._twin is not None:
             return super().entropy()
-        return sum_of_last(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def expand(self, batch_shape, _instance=None):
         inner = tuple(self._event_shape)[:self.reinterpreted_batch_ndims]
@@ -116,9 +117,9 @@ class TransformedDistribution(Distribution):
         for transform in reversed(self.transforms):
             before = transform._inv_call(value)
             dims += transform.domain.event_dim - transform.codomain.event_dim
-            total = total - sum_of_last(transform.log_abs_det_jacobian(before, value), dims - transform.domain.event_dim)
+            total = total - _sum_rightmost(transform.log_abs_det_jacobian(before, value), dims - transform.domain.event_dim)
             value = before
-        return total + sum_of_last(self.base_dist.log_prob(value), dims - len(self.base_dist.event_shape))
+        return total + _sum_rightmost(self.base_dist.log_prob(value), dims - len(self.base_dist.event_shape))
 
     def _quantile(self, value):
         """One of the base's, which decreasing transforms turn round."""
@@ -146,11 +147,28 @@ class TransformedDistribution(Distribution):
         return constraints.independent(found, missing) if missing > 0 else found
 
     def expand(self, batch_shape, _instance=None):
-        if self._twin is not None:
-            return super().expand(batch_shape)
         shape = ComposeTransform(self.transforms).inverse_shape(tuple(batch_shape) + tuple(self._event_shape))
         base = tuple(shape)[:len(shape) - len(self.base_dist.event_shape)]
-        return TransformedDistribution(self.base_dist.expand(base), self.transforms, self._validate_args)
+        made = self._get_checked_instance(TransformedDistribution, _instance)
+        TransformedDistribution.__init__(made, self.base_dist.expand(base), self.transforms, self._validate_args)
+        return made
+
+
+class LogNormal(TransformedDistribution):
+    """exp(x) of a normal x."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support, has_rsample = constraints.positive, True
+    loc, scale = property(lambda self: self.base_dist.loc), property(lambda self: self.base_dist.scale)
+
+    def __init__(self, loc, scale, validate_args=None):
+        super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
+
+    def _set_twin(self, twin):
+        super()._set_twin(_LIB.LogNormal(self.loc, self.scale, self._validate_args))
+
+    def expand(self, batch_shape, _instance=None):
+        return super().expand(batch_shape, self._get_checked_instance(LogNormal, _instance))
 
 
 class MixtureSameFamily(Distribution):

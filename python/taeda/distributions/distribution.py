@@ -5,7 +5,7 @@ import numbers
 from .. import _C
 from .._core.warnings import warn
 from ..autograd.modes import enable_grad
-from ._twins import Library, expanded
+from ._twins import Library, expanded, with_checks
 from .constraints import is_dependent
 from .utils import lazy_property
 
@@ -98,6 +98,8 @@ class Distribution:
     def _asked(self, name):
         if self._twin is None:
             raise NotImplementedError(f"{type(self).__name__} does not define {name}")
+        if self._twin_checks is not self._validate_args:  # the default has changed since
+            self._twin, self._twin_checks = with_checks(self._twin, self._validate_args), self._validate_args
         return getattr(self._twin, name)
 
     def sample(self, sample_shape=()):
@@ -169,10 +171,17 @@ class Distribution:
         """The same distributions in a batch of that shape, as Tensor.expand does it."""
         if self._twin is None:
             self._asked("expand")
-        return self._with_twin(expanded(self._twin, list(batch_shape)), batch_shape)
+        return self._with_twin(expanded(self._twin, list(batch_shape)), batch_shape, _instance)
 
-    def _with_twin(self, twin, batch_shape):
-        made = object.__new__(type(self))
+    def _get_checked_instance(self, cls, _instance=None):
+        """What expand of `cls` fills in: the object given or, where a subclass has the same `__init__`, another of its."""
+        if _instance is None and type(self).__init__ != cls.__init__:
+            raise NotImplementedError(f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
+                                      "must also define a custom .expand() method.")
+        return object.__new__(type(self)) if _instance is None else _instance
+
+    def _with_twin(self, twin, batch_shape, instance=None):
+        made = object.__new__(type(self)) if instance is None else instance
         made.__dict__.update(self.__dict__)
         for name in type(self)._lazy:
             made.__dict__.pop(name, None)
@@ -187,7 +196,7 @@ class Distribution:
     _parameters = {}
 
     def _set_twin(self, twin):
-        self._twin = twin
+        self._twin, self._twin_checks = twin, self._validate_args
         self._batch_shape, self._event_shape = _C.Size(twin.batch_shape), _C.Size(twin.event_shape)
         self.has_rsample, self.has_enumerate_support = twin.has_rsample, twin.has_enumerate_support
 

@@ -4,7 +4,7 @@ from .. import _C
 from ..autograd.modes import enable_grad
 from ..autograd.passes import grad
 from .distribution import Distribution
-from .transforms import sum_of_last
+from .utils import _sum_rightmost
 
 __all__ = ["ExponentialFamily"]
 
@@ -53,5 +53,5 @@ def bregman_divergence(p, q):
     at_q = q._natural_params
     result = q._log_normalizer(*at_q) - normalizer
     for a, b, mean in zip(at_p, at_q, means):
-        result = result - sum_of_last((b - a) * mean, len(q.event_shape))
+        result = result - _sum_rightmost((b - a) * mean, len(q.event_shape))
     return result

@@ -8,7 +8,7 @@ from .exp_family import ExponentialFamily
 
 __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet", "Exponential",
            "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "InverseGamma", "Kumaraswamy",
-           "Laplace", "LogNormal", "LogisticNormal", "LowRankMultivariateNormal", "Multinomial", "MultivariateNormal",
+           "Laplace", "LogisticNormal", "LowRankMultivariateNormal", "Multinomial", "MultivariateNormal",
            "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto", "Poisson",
            "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "Uniform", "VonMises", "Weibull"]
 
@@ -45,7 +45,6 @@ _REAL, _POSITIVE, _FROM_ZERO = constraints.real, constraints.positive, constrain
 _UNIT, _COUNTS, _WEIGHTS = constraints.unit_interval, constraints.nonnegative_integer, constraints.simplex
 Normal = _family("Normal", ("loc", "scale"), _REAL, base=ExponentialFamily,
                  doc="The normal distribution with mean `loc` and standard deviation `scale`.")
-LogNormal = _family("LogNormal", ("loc", "scale"), _POSITIVE, doc="exp(x) of a normal x.")
 HalfNormal = _family("HalfNormal", ("scale",), _FROM_ZERO, doc="|x| of a normal x with mean 0.")
 Uniform = _family("Uniform", ("low", "high"), dependent_property(lambda self: constraints.interval(self.low, self.high),
                                                                  is_discrete=False, event_dim=0),
@@ -273,10 +272,30 @@ class MultivariateNormal(Distribution):
         self._set_twin(_LIB.MultivariateNormal(loc, matrix, name, self._validate_args))
         self.loc = loc.expand(self._batch_shape + self._event_shape)
         self._matrix = matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
+        if type(self)._unbroadcasted_scale_tril is not MultivariateNormal._unbroadcasted_scale_tril:
+            self._unbroadcasted_scale_tril = self.scale_tril
+
+    _given = "scale_tril"  # of a class that has `loc` and `_unbroadcasted_scale_tril` of its own
+    mean = mode = property(lambda self: self.loc)
+
+    def _asked(self, name):
+        if self._twin is None:
+            return getattr(_LIB.MultivariateNormal(self.loc, self._unbroadcasted_scale_tril, "scale_tril", False), name)
+        return super()._asked(name)
+
+    @property
+    def _unbroadcasted_scale_tril(self):
+        return self.scale_tril
+
+    @_unbroadcasted_scale_tril.setter
+    def _unbroadcasted_scale_tril(self, value):
+        self.__dict__["scale_tril"] = value
 
     @_Lazy
     def scale_tril(self):
         """The lower triangular factor."""
+        if self._twin is None:
+            return self._unbroadcasted_scale_tril.expand(self._batch_shape + self._event_shape + self._event_shape)
         if self._given == "scale_tril":
             return self._matrix
         return _C._linalg.cholesky(self.covariance_matrix)

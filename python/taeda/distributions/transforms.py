@@ -8,7 +8,7 @@ from .._core.numbers import finfo
 from . import constraints
 from ._twins import Library
 from .distribution import as_tensors
-from .utils import tril_matrix_to_vec, vec_to_tril_matrix
+from .utils import _sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
 
 __all__ = ["AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
            "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform", "LowerCholeskyTransform",
@@ -16,11 +16,6 @@ __all__ = ["AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform"
            "SoftplusTransform", "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform"]
 
 _LIB = Library("transforms.")
-
-
-def sum_of_last(value, dims):
-    """Summed over the last dimensions, as many as are named."""
-    return value.sum(tuple(range(-dims, 0))) if dims > 0 else value
 
 
 class Transform:
@@ -63,7 +58,7 @@ class Transform:
     @property
     def inv(self):
         """The inverse, a transform."""
-        return _Inverse(self)
+        return _InverseTransform(self)
 
     def log_abs_det_jacobian(self, x, y):
         """log |dy/dx|; of functions of vectors the log of the Jacobian's determinant."""
@@ -138,44 +133,44 @@ class _Library(Transform):
         return _C.Size(self._twin.inverse_shape(list(shape)))
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     def __init__(self, of):
         super().__init__()
-        self._of = of
+        self._inv = of
         if twin_of(of) is not None:
             self._twin = _LIB.inverse(of._twin)
 
     def __call__(self, x):
-        return self._of._inv_call(x)
+        return self._inv._inv_call(x)
 
     def _inv_call(self, y):
-        return self._of(y)
+        return self._inv(y)
 
     def log_abs_det_jacobian(self, x, y):
-        return -self._of.log_abs_det_jacobian(y, x)
+        return -self._inv.log_abs_det_jacobian(y, x)
 
-    domain = property(lambda self: self._of.codomain)
-    codomain = property(lambda self: self._of.domain)
-    bijective = property(lambda self: self._of.bijective)
-    sign = property(lambda self: self._of.sign)
+    domain = property(lambda self: self._inv.codomain)
+    codomain = property(lambda self: self._inv.domain)
+    bijective = property(lambda self: self._inv.bijective)
+    sign = property(lambda self: self._inv.sign)
 
     def __eq__(self, other):
-        return isinstance(other, _Inverse) and self._of == other._of
+        return isinstance(other, _InverseTransform) and self._inv == other._inv
 
     __hash__ = Transform.__hash__
-    inv = property(lambda self: self._of)
+    inv = property(lambda self: self._inv)
 
     def forward_shape(self, shape):
-        return self._of.inverse_shape(shape)
+        return self._inv.inverse_shape(shape)
 
     def inverse_shape(self, shape):
-        return self._of.forward_shape(shape)
+        return self._inv.forward_shape(shape)
 
     def with_cache(self, cache_size=1):
-        return self._of.with_cache(cache_size).inv
+        return self._inv.with_cache(cache_size).inv
 
     def __repr__(self):
-        return f"{type(self).__name__}({self._of!r})"
+        return f"{type(self).__name__}({self._inv!r})"
 
 
 def twin_of(transform):
@@ -274,7 +269,7 @@ class IndependentTransform(Transform):
         return self.base_transform._inv_call(y)
 
     def log_abs_det_jacobian(self, x, y):
-        return sum_of_last(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
     domain = property(lambda self: constraints.independent(
         self.base_transform.domain, self.reinterpreted_batch_ndims))
@@ -315,7 +310,7 @@ class ComposeTransform(Transform):
         total, dims = 0, self.domain.event_dim
         for part in self.parts:
             y = part(x)
-            total = total + sum_of_last(part.log_abs_det_jacobian(x, y), dims - part.domain.event_dim)
+            total = total + _sum_rightmost(part.log_abs_det_jacobian(x, y), dims - part.domain.event_dim)
             dims += part.codomain.event_dim - part.domain.event_dim
             x = y
         return total
@@ -516,7 +511,7 @@ class CatTransform(_Joined):
 
     def log_abs_det_jacobian(self, x, y):
         dims = self.event_dim
-        parts = [sum_of_last(t.log_abs_det_jacobian(a, b), dims - t.event_dim)
+        parts = [_sum_rightmost(t.log_abs_det_jacobian(a, b), dims - t.event_dim)
                  for t, a, b in zip(self.transforms, self._parts(x), self._parts(y))]
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
         return _C.cat(parts, dim + dims) if dim + dims < 0 else sum(parts)

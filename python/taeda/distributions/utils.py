@@ -23,6 +23,16 @@ def broadcast_all(*values):
     return _C.broadcast_tensors([_C._tensor_from(v, dtype, device) if isinstance(v, numbers.Number) else v for v in values])
 
 
+def _standard_normal(shape, dtype, device):
+    """Draws from the normal distribution of mean 0 and variance 1."""
+    return _C.empty(shape, dtype=dtype, device=device).normal_()
+
+
+def _sum_rightmost(value, dim):
+    """Summed over the last `dim` dimensions."""
+    return value.sum(tuple(range(-dim, 0))) if dim > 0 else value
+
+
 def clamp_probs(probs):
     """Away from 0 and 1 by what the dtype can tell from 1."""
     eps = finfo(probs.dtype).eps

@@ -59,7 +59,8 @@ class GraphModule(nn.Module):
     def __new__(cls, *args, **kwargs):
         # A class for each, so that forward can be a method.
         for base in cls.__mro__:
-            if base.__qualname__ == "GraphModule" and base.__module__ == __name__ and "_made_for_one" not in vars(base):
+            own = base.__qualname__ == "GraphModule" and base.__module__.endswith(".fx.graph_module")
+            if own and "_made_for_one" not in vars(base):
                 base_class = cls if "_made_for_one" not in vars(cls) else cls.__bases__[0]
                 break
         made = type(base_class.__name__, (base_class,), {"_made_for_one": True, "__module__": base_class.__module__})

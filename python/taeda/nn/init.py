@@ -130,6 +130,9 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
     return _C._init.sparse(tensor, float(sparsity), float(std), generator)
 
 
+_no_grad_uniform_, _no_grad_normal_ = uniform_, normal_  # by the names that some packages call
+
+
 def _deprecated(new):
     old = new.__name__[:-1]
 

@@ -4,6 +4,7 @@ import collections
 import copy
 import functools
 import itertools
+import typing
 
 from .. import _C
 from .._tensor import RemovableHandle, Tensor, called_later
@@ -26,6 +27,7 @@ class _Required:
 
 
 required = _Required()
+ParamsT = typing.Iterable  # of tensors, of pairs of name and tensor, or of dicts of a group
 
 
 def _add(hooks, hook, prepend=False):
@@ -65,6 +67,26 @@ def _with_hooks(step):
         return out
     call.hooked = True
     return call
+
+
+def _use_grad_for_differentiable(step):
+    """A step of an optimizer of a program's own: recorded if its option `differentiable` says so."""
+    @functools.wraps(step)
+    def call(self, *args, **kwargs):
+        with enable_grad() if self.defaults["differentiable"] else no_grad():
+            return step(self, *args, **kwargs)
+    return call
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """Whether a step is fused, and whether it goes over lists of tensors, unless told: neither, for those of a program's
+    own."""
+    return False, False
+
+
+def _get_capturable_supported_devices(supports_xla=True):
+    """The types of devices whose steps can be part of a graph."""
+    return ["cuda", "sim"]
 
 
 class Optimizer:

@@ -18,10 +18,10 @@ REPLACED = {}
 # Those that make tensors from data: only modes answer for them.
 _MAKERS = {"tensor", "as_tensor", "asarray", "frombuffer", "from_dlpack"}
 # What has nothing to answer, and what answers itself by calling others that do.
-_LEFT_ALONE = {"is_tensor", "is_storage", "broadcast_shapes", "vmap", "set_default_tensor_type", "eig", "lstsq", "solve",
-               "matrix_rank"}
+_LEFT_ALONE = {"is_tensor", "is_storage", "broadcast_shapes", "vmap", "set_default_tensor_type", "einsum", "eig", "lstsq",
+               "solve", "matrix_rank"}
 # Those of which overrides get all arguments: the defaults filled in, and by name. Others get what was given.
-_COMPLETED = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul einsum lu
+_COMPLETED = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul lu
     meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive unravel_index""".split())
 _NOT_COMPLETED = {"bilinear", "pixel_shuffle", "pixel_unshuffle", "adaptive_avg_pool1d", "softsign", "tanhshrink"}
 _METHODS_COMPLETED = set("""backward register_hook register_post_accumulate_grad_hook split norm unique unique_consecutive lu

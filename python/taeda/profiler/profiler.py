@@ -18,6 +18,7 @@ class ProfilerActivity(enum.Enum):
     CUDA = 2
     MTIA = 3
     PrivateUse1 = 4
+    HPU = 5
 
 
 class DeviceType(enum.Enum):
@@ -73,6 +74,11 @@ class record_function:
             with record_function(self.name):
                 return function(*args, **kwargs)
         return call
+
+
+def kineto_available():
+    """Whether there are records of operations and kernels: always."""
+    return True
 
 
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):

@@ -2,6 +2,7 @@
 
 import atexit
 import enum
+import functools
 
 from ... import _C
 from .._rpc import rpc as _rpc
@@ -62,10 +63,19 @@ def init_rpc(name, backend=None, rank=-1, world_size=None, rpc_backend_options=N
               options.init_method, options.device_maps)
 
 
+def _require_initialized(func):
+    """A function that is an error before init_rpc."""
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        if not _rpc.is_initialized():
+            raise RuntimeError("RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.")
+        return func(*args, **kwargs)
+    return call
+
+
+@_require_initialized
 def shutdown(graceful=True, timeout=0):
     """Ends this process's part: when no worker has anything to do any more or, without `graceful`, at once."""
-    if not _rpc.is_initialized():
-        raise RuntimeError("RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.")
     _rpc.shutdown(graceful, float(timeout) or 300.0)
 
 
@@ -76,10 +86,9 @@ def _leave():
         _rpc.shutdown(False, 10.0)
 
 
+@_require_initialized
 def get_worker_info(worker_name=None):
     """This worker, or the one of that name."""
-    if not _rpc.is_initialized():
-        raise RuntimeError("RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.")
     return _rpc.get_worker_info(worker_name)
 
 

@@ -11,6 +11,6 @@ _FAMILIES = ("activation", "adaptive", "batchnorm", "channelshuffle", "container
 for _family in _FAMILIES:
     _found = _importlib.import_module("." + _family, __name__)
     globals().update({_name: _value for _name, _value in vars(_found).items() if isinstance(_value, type)
-                      and issubclass(_value, Module) and _value.__module__ == _found.__name__ and _name[0] != "_"})
+                      and issubclass(_value, Module) and _value.__module__.endswith("." + _family) and _name[0] != "_"})
 
 __all__ = sorted(_name for _name, _value in list(globals().items()) if isinstance(_value, type) and issubclass(_value, Module))

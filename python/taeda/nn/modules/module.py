@@ -14,6 +14,7 @@ from ._hooks import (  # noqa: F401
     register_module_module_registration_hook, register_module_parameter_registration_hook)
 from ._state import StateMixin, _IncompatibleKeys  # noqa: F401
 
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"  # the name, in state dicts, of what get_extra_state gives
 sys.modules[__name__].__class__ = _hooks.ModuleOfHooks
 
 _DICTS = ("_parameters", "_buffers", "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
@@ -487,6 +488,8 @@ def _parse_to(*args, device=None, dtype=None, non_blocking=False, copy=False, me
         device = _C.device("cuda", device)
     return None if device is None else _C.device(device), dtype, non_blocking, memory_format
 
+
+_C._nn._parse_to = _parse_to  # where some programs look for it
 
 from . import _call  # noqa: E402  needs Module's names
 from ..._core.warnings import warn

@@ -24,6 +24,9 @@ def _activation(given):
     return _ACTIVATIONS[given]
 
 
+_get_activation_fn = _activation  # the name that programs import
+
+
 def _copies(layer, num_layers):
     """A list of so many copies of a layer."""
     if not isinstance(layer, Module):

@@ -67,6 +67,10 @@ def _collate_numpy(batch, first, table):
     return collate([as_tensor(array) for array in batch], collate_fn_map=table)
 
 
+# What programs register for classes of their own: {class: function(batch, *, collate_fn_map)}.
+default_collate_fn_map = {}
+
+
 def collate(batch, *, collate_fn_map=None):
     """default_collate with functions of one's own for classes: {class or tuple of classes: function(batch)}."""
     first = batch[0]
@@ -98,4 +102,4 @@ def collate(batch, *, collate_fn_map=None):
 def default_collate(batch):
     """A batch of examples: tensors, arrays and numbers get a new first dimension, texts stay a list, dicts, tuples and
     lists are batched part by part. Raises TypeError for anything else, RuntimeError for parts that do not match."""
-    return collate(batch)
+    return collate(batch, collate_fn_map=default_collate_fn_map)

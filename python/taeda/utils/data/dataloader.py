@@ -18,7 +18,14 @@ from ..._core.warnings import warn
 _BaseDataLoaderIter, _SingleProcessDataLoaderIter = _iterators.Iterator, _iterators.SingleProcess
 _MultiProcessingDataLoaderIter = _iterators.Processes
 _T = typing.TypeVar("_T", covariant=True)
+_collate_fn_t = typing.Callable[[typing.List[_T]], typing.Any]
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+class _DatasetKind:
+    """The kinds of data sets by numbers, as loaders keep them."""
+
+    Map, Iterable = 0, 1
 
 
 class _Endless(Sampler):

@@ -104,12 +104,17 @@ class IterableFetcher:
         return self.collate(examples)
 
 
+def _generate_state(base_seed, worker_id):
+    """What NumPy's generator of a worker is seeded with: four numbers of 32 bits."""
+    import numpy
+    return numpy.random.SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4)
+
+
 def _seed_numpy(worker_id, base_seed):
     """Seeds NumPy's random numbers, if the program has them, from the loader's seed and the worker's number."""
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-        numpy.random.seed(numpy.random.SeedSequence(words).generate_state(4))
+        numpy.random.seed(_generate_state(base_seed, worker_id))
 
 
 def _receive(end, parent):

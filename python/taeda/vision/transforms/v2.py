@@ -21,7 +21,7 @@ _MOVING = ("CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVer
 _CONTAINERS = ("Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder", "PILToTensor", "ToPILImage", "ToTensor")
 
 for _name in transforms.__all__ + augment.__all__ + autoaugment.__all__:
-    _kind = next(getattr(m, _name) for m in (transforms, augment, autoaugment) if hasattr(m, _name))
+    _kind = next(vars(m)[_name] for m in (transforms, augment, autoaugment) if _name in vars(m))
     if _name not in _CONTAINERS and _name != "AutoAugmentPolicy":
         _refused = ANNOTATIONS if _name in (*autoaugment.__all__, "FiveCrop", "TenCrop") else ()
         globals()[_name] = of_samples(_kind, _name in _MOVING, _refused)

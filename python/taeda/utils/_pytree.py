@@ -1,3 +1,0 @@
-"""torch.utils._pytree."""
-
-from .._core.pytree import *  # noqa: F403
