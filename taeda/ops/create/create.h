@@ -78,8 +78,8 @@ Tensor from_blob(void* data, IntArrayRef size, std::function<void(void*)> delete
                  const TensorOptions& options = {});
 Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
                  std::function<void(void*)> deleter, const TensorOptions& options = {});
-/// The same with strides in braces, where one number could be an accelerator's; none are those of
-/// contiguous memory.
+/// The same with strides in braces, `{}` for contiguous memory.
+/// [composite]
 Tensor from_blob(void* data, IntArrayRef size, std::initializer_list<int64_t> stride,
                  const TensorOptions& options = {});
 Tensor from_blob(void* data, IntArrayRef size, std::initializer_list<int64_t> stride,
