@@ -105,7 +105,7 @@ std::set<std::string> open_threads() {
 TEST(Signals, AreNotForThreadsThatShareLoops) {
   const int before = get_num_threads();
   const std::set<std::string> others = open_threads();
-  nn::Conv2d conv(nn::Conv2dOptions(64, 64, 3).stride(2));
+  nn::Conv2d conv({.in_channels = 64, .out_channels = 64, .kernel_size = 3, .stride = 2});
   const Tensor images = rand({8, 64, 32, 32});
   for (const int threads : {2, 5, 3, 6}) {  // OpenMP ends threads that a smaller team does not use
     set_num_threads(threads);
