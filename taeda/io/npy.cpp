@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kPrefix = 8;                 // magic and version
 constexpr size_t kMostHeaderBytes = 1 << 20;  // headers of numbers have some 100
-constexpr size_t kMostDims = 24, kAlignment = 64;
+constexpr size_t kAlignment = 64;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
 
@@ -106,7 +106,7 @@ class HeaderParser {
       TAEDA_CHECK(error == std::errc() && size >= 0, "its shape has no size at character ", at_);
       at_ = static_cast<size_t>(end - text_.data());
       out.push_back(size);
-      TAEDA_CHECK(out.size() <= kMostDims, "it has more than ", kMostDims, " dimensions");
+      TAEDA_CHECK(out.size() <= size_t{kMaxDims}, "it has more than ", kMaxDims, " dimensions");
       if (!accept(',')) {
         expect(')');
         break;

@@ -14,7 +14,6 @@ static_assert(std::endian::native == std::endian::little, "archives are little-e
 
 namespace {
 
-constexpr int64_t kMostDimensions = 24;
 enum TensorFlags : uint8_t { kDefined = 1, kWithGradient = 2 };
 
 [[noreturn]] void broken(const std::string& what) {
@@ -114,7 +113,7 @@ Tensor Reader::tensor() {
   if (!(flags & kDefined)) return {};
   const ScalarType dtype = dtype_of(byte());
   const int64_t dimensions = byte();
-  if (dimensions > kMostDimensions) broken(std::to_string(dimensions) + " dimensions");
+  if (dimensions > kMaxDims) broken(std::to_string(dimensions) + " dimensions");
   DimVector sizes;
   for (int64_t d = 0; d < dimensions; ++d) sizes.push_back(integer());
   const std::string device = text();
