@@ -29,9 +29,8 @@ bool worth_remembering(const Tensor& t) {
 
 }  // namespace
 
-bool applies(const Tensor& t, Devices devices) {
-  if (!AutocastMode::is_active() || !t.defined() || !t.is_floating_point() || t.dtype() == kDouble)
-    return false;
+bool applies_while_active(const Tensor& t, Devices devices) {
+  if (!t.defined() || !t.is_floating_point() || t.dtype() == kDouble) return false;
   const DeviceType type = t.device().type();
   return (devices & AutocastMode::bit(type)) && AutocastMode::is_enabled(type);
 }

@@ -25,8 +25,11 @@ enum Devices : uint8_t {
 /// Casts all tensors to the lower precision, to float32, or to the widest dtype among them.
 enum class Cast : uint8_t { none, lower, float32, promote };
 
+bool applies_while_active(const Tensor& t, Devices devices);
 /// Whether the policies of these devices apply to the tensor.
-bool applies(const Tensor& t, Devices devices);
+inline bool applies(const Tensor& t, Devices devices) {
+  return AutocastMode::is_active() && applies_while_active(t, devices);
+}
 /// Whether an operation with this input would round this weight and this bias to its lower
 /// precision. Where the device computes in float32 all the same, it casts the input alone and takes
 /// them as they are.
