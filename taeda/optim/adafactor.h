@@ -37,7 +37,7 @@ class AdafactorParamState final : public OptimizerCloneableParamState<AdafactorP
   TAEDA_STATE_TENSOR(2, variance)
 };
 
-extern const Rule adafactor_rule;
+extern const Rule adafactor_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam without momentum, whose second moments of a matrix are the product of a column and a row
 /// (Shazeer and Stern 2018).

@@ -25,7 +25,7 @@ class AdagradParamState final : public OptimizerCloneableParamState<AdagradParam
   TAEDA_STATE_TENSOR(0, sum)
 };
 
-extern const Rule adagrad_rule;
+extern const Rule adagrad_rule;  ///< What a step does to a parameter and its state.
 
 /// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) with s the sum of g^2 (Duchi et al.
 /// 2011).

@@ -84,7 +84,7 @@ class AdamWParamState final : public OptimizerCloneableParamState<AdamWParamStat
   TAEDA_STATE_TENSOR(2, max_exp_avg_sq)
 };
 
-extern const Rule adam_rule;
+extern const Rule adam_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam (Kingma and Ba 2015), AMSGrad (Reddi et al. 2018). Weight decay is added to the gradient.
 class Adam : public RuleOptimizer<AdamOptions, AdamParamState, adam_rule> {
@@ -92,7 +92,7 @@ class Adam : public RuleOptimizer<AdamOptions, AdamParamState, adam_rule> {
   using RuleOptimizer::RuleOptimizer;
 };
 
-extern const Rule adamw_rule;
+extern const Rule adamw_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019): p *= 1 - lr * weight_decay first.
 class AdamW : public RuleOptimizer<AdamWOptions, AdamWParamState, adamw_rule> {

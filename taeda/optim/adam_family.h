@@ -30,7 +30,7 @@ class AdamaxParamState final : public OptimizerCloneableParamState<AdamaxParamSt
   TAEDA_STATE_TENSOR(1, exp_inf)
 };
 
-extern const Rule adamax_rule;
+extern const Rule adamax_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam with the largest of the decayed gradients in place of their mean square (Kingma and Ba
 /// 2015, section 7.1).
@@ -64,7 +64,7 @@ class NAdamParamState final : public OptimizerCloneableParamState<NAdamParamStat
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
 
-extern const Rule nadam_rule;
+extern const Rule nadam_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam with Nesterov momentum that grows with the steps (Dozat 2016).
 class NAdam : public RuleOptimizer<NAdamOptions, NAdamParamState, nadam_rule> {
@@ -96,7 +96,7 @@ class RAdamParamState final : public OptimizerCloneableParamState<RAdamParamStat
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
 
-extern const Rule radam_rule;
+extern const Rule radam_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam without its second moment until there are enough steps to know it, and with its variance
 /// rectified from then on (Liu et al. 2020).

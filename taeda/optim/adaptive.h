@@ -28,7 +28,7 @@ class AdadeltaParamState final : public OptimizerCloneableParamState<AdadeltaPar
   TAEDA_STATE_TENSOR(1, acc_delta)
 };
 
-extern const Rule adadelta_rule;
+extern const Rule adadelta_rule;  ///< What a step does to a parameter and its state.
 
 /// Steps of the size of recent steps over that of recent gradients (Zeiler 2012); lr scales them.
 class Adadelta : public RuleOptimizer<AdadeltaOptions, AdadeltaParamState, adadelta_rule> {
@@ -57,7 +57,7 @@ class RpropParamState final : public OptimizerCloneableParamState<RpropParamStat
   TAEDA_STATE_TENSOR(1, step_size)
 };
 
-extern const Rule rprop_rule;
+extern const Rule rprop_rule;  ///< What a step does to a parameter and its state.
 
 /// Steps that know the gradient's sign alone, and grow while it stays (Riedmiller and Braun 1993).
 class Rprop : public RuleOptimizer<RpropOptions, RpropParamState, rprop_rule> {
@@ -86,7 +86,7 @@ class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState>
   TAEDA_STATE_TENSOR(0, ax)
 };
 
-extern const Rule asgd_rule;
+extern const Rule asgd_rule;  ///< What a step does to a parameter and its state.
 
 /// Stochastic gradient descent with a falling rate; `ax` of a parameter's state is the mean of its
 /// values from step t0 on (Polyak and Juditsky 1992).

@@ -37,7 +37,7 @@ class AdEMAMixParamState final : public OptimizerCloneableParamState<AdEMAMixPar
   TAEDA_STATE_TENSOR(2, exp_avg_sq)
 };
 
-extern const Rule ademamix_rule;
+extern const Rule ademamix_rule;  ///< What a step does to a parameter and its state.
 
 /// AdamW with a second mean of gradients that forgets slowly (Pagliardini et al. 2024,
 /// arXiv:2409.03137, algorithm 1).

@@ -29,7 +29,7 @@ class LionParamState final : public OptimizerCloneableParamState<LionParamState>
   TAEDA_STATE_TENSOR(0, exp_avg)
 };
 
-extern const Rule lion_rule;
+extern const Rule lion_rule;  ///< What a step does to a parameter and its state.
 
 /// Steps of one size: the sign of the gradient mixed with its momentum (Chen et al. 2023).
 class Lion : public RuleOptimizer<LionOptions, LionParamState, lion_rule> {

@@ -37,7 +37,7 @@ class MuonParamState final : public OptimizerCloneableParamState<MuonParamState>
   TAEDA_STATE_TENSOR(0, momentum_buffer)
 };
 
-extern const Rule muon_rule;
+extern const Rule muon_rule;  ///< What a step does to a parameter and its state.
 
 /// Steps along the momentum with its singular values made about 1 (Jordan et al. 2024), which are
 /// computed in bfloat16. For matrices: it refuses other parameters.

@@ -29,7 +29,7 @@ class RMSpropParamState final : public OptimizerCloneableParamState<RMSpropParam
   TAEDA_STATE_TENSOR(2, grad_avg)
 };
 
-extern const Rule rmsprop_rule;
+extern const Rule rmsprop_rule;  ///< What a step does to a parameter and its state.
 
 /// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square
 /// of the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated

@@ -27,7 +27,7 @@ class SGDParamState final : public OptimizerCloneableParamState<SGDParamState> {
   TAEDA_STATE_TENSOR(0, momentum_buffer)
 };
 
-extern const Rule sgd_rule;
+extern const Rule sgd_rule;  ///< What a step does to a parameter and its state.
 
 /// b = momentum * b + (1 - dampening) * g, where g includes weight_decay * p; p -= lr * b, or with
 /// nesterov p -= lr * (g + momentum * b) (Sutskever et al. 2013, with PyTorch's place of lr).

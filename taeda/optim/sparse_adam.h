@@ -29,7 +29,7 @@ class SparseAdamParamState final : public OptimizerCloneableParamState<SparseAda
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
 
-extern const Rule sparse_adam_rule;
+extern const Rule sparse_adam_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam (Kingma and Ba 2015) for sparse gradients, made lazy: moments and parameters change where
 /// the gradient has elements, and the moments of all others do not fade. Steps count for the whole

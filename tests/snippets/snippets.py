@@ -110,4 +110,5 @@ def main(output, root, pages):
 if __name__ == "__main__":
     if sys.argv[1] == "--apart":
         compile_apart(*sys.argv[2:5], sys.argv[5:])
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    else:
+        main(sys.argv[1], sys.argv[2], sys.argv[3:])
