@@ -92,7 +92,7 @@ def compile_apart(compiler, root, generated, pages):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = [text for text in pool.map(check, blocks) if text]
     print(f"{len(blocks)} blocks, {len(wrong)} that do not compile as they are shown")
-    sys.exit("\n".join(wrong))
+    sys.exit("\n".join(wrong) or None)
 
 
 def main(output, root, pages):
