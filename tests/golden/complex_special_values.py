@@ -23,6 +23,8 @@ print("// Made by tests/golden/complex_special_values.py with NumPy " + np.__ver
 points = [complex(a, b) for a in PARTS for b in PARTS] + LARGE
 with np.errstate(all="ignore"):
     for name, function in FUNCTIONS.items():
-        values = function(np.array(points, np.complex128))
-        rows = ", ".join("{" + ", ".join(map(text, (z.real, z.imag, y.real, y.imag))) + "}" for z, y in zip(points, values))
+        # The real part of such a square is a difference of infinities, or -inf where a machine multiplies and adds in one step.
+        asked = [z for z in points if name != "square" or not all(1e154 < abs(x) < INF for x in (z.real, z.imag))]
+        values = function(np.array(asked, np.complex128))
+        rows = ", ".join("{" + ", ".join(map(text, (z.real, z.imag, y.real, y.imag))) + "}" for z, y in zip(asked, values))
         print("\n".join(textwrap.wrap(f'{{"{name}", {{{rows}}}}},', 100, subsequent_indent="    ", break_on_hyphens=False)))

@@ -166,7 +166,7 @@ int run_export(const ExportChoices& o) {
 
 void add_export(const Command& app) {
   const Command c = app.add_command(
-      "export", "Write a network as an ONNX model, or its weights with what they are of",
+      "export", "Write a network as ONNX, or its weights",
       {"taeda export out -o model.onnx", "taeda export out -o model.safetensors",
        "taeda export resnet18 --weights resnet18.pt -o resnet18.onnx"});
   auto o = std::make_shared<ExportChoices>();
