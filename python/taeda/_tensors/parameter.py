@@ -8,17 +8,19 @@ from .._tensor import Tensor
 from .pickles import state_of
 
 
-class _ParameterType(type(Tensor)):
+class _Marked(type(Tensor)):
+    """The type of a class to which tensors of other classes belong, too, if they bear its mark."""
+
     def __instancecheck__(cls, instance):
-        return type.__instancecheck__(cls, instance) or (
-            isinstance(instance, Tensor) and getattr(instance, "_is_param", False))
+        return type.__instancecheck__(cls, instance) or (isinstance(instance, Tensor) and getattr(instance, cls._mark, False))
 
 
-class Parameter(Tensor, metaclass=_ParameterType):
+class Parameter(Tensor, metaclass=_Marked):
     """A tensor that is a parameter of the module that it is assigned to. Requires a gradient unless told otherwise."""
 
     __module__ = "torch.nn.parameter"
     __torch_function__ = _C._disabled_torch_function_impl
+    _mark = "_is_param"
 
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
@@ -71,16 +73,11 @@ def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
 _rebuild_parameter.__module__ = _rebuild_parameter_with_state.__module__ = "taeda._utils"
 
 
-class _BufferType(type(Tensor)):
-    def __instancecheck__(cls, instance):
-        return type.__instancecheck__(cls, instance) or (
-            isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False))
-
-
-class Buffer(Tensor, metaclass=_BufferType):
+class Buffer(Tensor, metaclass=_Marked):
     """A tensor that is a buffer of the module that it is assigned to."""
 
     __module__ = "torch.nn.parameter"
+    _mark = "_is_buffer"
 
     def __new__(cls, data=None, *, persistent=True):
         made = (data if data is not None else _C.empty(0)).detach().requires_grad_(
