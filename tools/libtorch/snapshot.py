@@ -3,6 +3,7 @@
 import collections
 import re
 
+import forms
 import rules
 from entry import Entry
 
@@ -13,7 +14,7 @@ STATUS = {mark: status for status, mark in MARKS.items()}
 COLUMNS = ("present", "by name", "missing", "purpose")
 HEAD = """# libtorch 1.13's public names: + a call with these types compiles, ~ the name alone is there, - missing.
 # Made by tools/libtorch/coverage.py. What is left out on purpose is not listed.
-# mark, kind (t: template), class or namespace, name, types of the arguments
+# mark, kind (t: template), class or namespace, name, forms (tools/libtorch/forms.py), types of each overload's arguments
 """
 
 # How namespaces and classes are counted, the first that fits.
@@ -36,25 +37,27 @@ def area_of(entry):
 
 
 def write(root, rows):
-    lines = []
-    for entry, status in rows:
-        if status in MARKS:
+    lines = collections.defaultdict(list)  # a row of the file without its overloads: those
+    for status, mark in MARKS.items():
+        for entry, words in forms.folded([entry for entry, of in rows if of == status]).items():
             kind = entry.kind + (" const" if entry.const else "") + (" t" if entry.template else "")
-            lines.append("\t".join((MARKS[status], kind, entry.space, entry.name, "; ".join(entry.arguments)))
-                         .rstrip("\t"))
-    (root / SNAPSHOT).write_text(HEAD + "\n".join(lines) + "\n")
+            lines[mark, kind, entry.space, entry.name, words].append("; ".join(entry.arguments))
+    text = "\n".join("\t".join((*row, " | ".join(overloads))).rstrip("\t") for row, overloads in lines.items())
+    (root / SNAPSHOT).write_text(HEAD + text + "\n")
 
 
 def read(root):
     """The entries of the file with their status."""
-    rows = []
+    rows = {}
     for line in (root / SNAPSHOT).read_text().splitlines():
         if not line.startswith("#"):
-            mark, kinds, space, name, arguments = (line.split("\t") + [""])[:5]
+            mark, kinds, space, name, words, overloads = (line.split("\t") + [""] * 2)[:6]
             kind, *more = kinds.split()
-            types = tuple(arguments.split("; ")) if arguments else ()
-            rows.append((Entry(space, kind, name, types, "const" in more, "t" in more), STATUS[mark]))
-    return rows
+            for arguments in overloads.split(" | "):
+                types = tuple(arguments.split("; ")) if arguments else ()
+                entry = Entry(space, kind, name, types, "const" in more, "t" in more)
+                rows.update(dict.fromkeys(forms.unfolded(entry, words), STATUS[mark]))
+    return list(rows.items())
 
 
 def table(rows):
