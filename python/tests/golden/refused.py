@@ -1,6 +1,6 @@
-"""Makes refused.json: what PyTorch 2.15 says of wrong calls.
+"""Fills refused.json: what PyTorch 2.15 says of wrong calls.
 
-`calls`: each line of refused.txt, a program of its own, with the class of its exception ("accepted": none) and its first words.
+`calls`, by subject: programs with the class of the exception ("accepted": none) and its first words; one is added with null.
 `constructors`: each parameter of each class of nn with each of WRONG, and what becomes of it: "" where the module is made and
 called, else the class of the exception.
 """
@@ -122,18 +122,21 @@ def outcome(program):
         torch.set_grad_enabled(True)
 
 
-def compute(parameters=None):
+def compute(calls, parameters=None):
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    lines = (HERE / "refused.txt").read_text().splitlines()
     parameters = parameters or {}
-    return {"calls": {line: outcome(line) for line in lines if not line.startswith("# ")},
+    return {"calls": {subject: {line: outcome(line) for line in lines} for subject, lines in calls.items()},
             "constructors": {name: of_a_constructor(name, parameters.get(name)) for name in MADE}}
 
 
+def text_of(group):
+    return "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in group.items()) + "}"
+
+
 if __name__ == "__main__":
-    made = compute(json.loads(pathlib.Path(sys.argv[2]).read_text()) if len(sys.argv) > 2 else None)
+    listed = json.loads((HERE / "refused.json").read_text())["calls"]
+    made = compute(listed, json.loads(pathlib.Path(sys.argv[2]).read_text()) if len(sys.argv) > 2 else None)
+    subjects = ",\n".join(f"{json.dumps(subject)}: {text_of(calls)}" for subject, calls in made["calls"].items())
     with open(sys.argv[1], "w") as file:
-        rows = [f'"{group}": {{\n' + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items()) + "}"
-                for group, found in made.items()]
-        file.write("{" + ",\n".join(rows) + "}\n")
+        file.write(f'{{"calls": {{{subjects}}},\n"constructors": {text_of(made["constructors"])}}}\n')
