@@ -18,38 +18,41 @@ const SharedLibrary& lapack_library() {
   return library;
 }
 
-/// The functions whose names begin with `letter`, or null if one of them is missing.
 template <class T>
-std::unique_ptr<Lapack<T>> load_lapack(const char* letter) {
-  const auto find = [letter](auto& function, const char* name) {
-    return lapack_library().load(function, (std::string(letter) + name + "_").c_str());
-  };
-  constexpr bool real = std::is_same_v<T, typename RealOf<T>::type>;
+constexpr bool kReal = std::is_same_v<T, typename RealOf<T>::type>;
+
+/// A function by its name, which begins with a letter for T: whether it is there.
+template <class T, class F>
+bool find(F& function, const char* name) {
+  constexpr bool single = std::is_same_v<typename RealOf<T>::type, float>;
+  const std::string letter = kReal<T> ? (single ? "s" : "d") : (single ? "c" : "z");
+  return lapack_library().load(function, (letter + name + "_").c_str());
+}
+
+/// The functions of T, or null if one of them is missing.
+template <class T>
+std::unique_ptr<Lapack<T>> load_lapack() {
   auto l = std::make_unique<Lapack<T>>();
-  bool complete = find(l->potrf, "potrf") && find(l->getrf, "getrf") && find(l->trsm, "trsm") &&
-                  find(l->geqrf, "geqrf");
-  if constexpr (real)
-    complete = complete && find(l->orgqr, "orgqr") && find(l->real_syevd, "syevd") &&
-               find(l->real_gesdd, "gesdd");
+  bool complete = find<T>(l->potrf, "potrf") && find<T>(l->getrf, "getrf") &&
+                  find<T>(l->trsm, "trsm") && find<T>(l->geqrf, "geqrf");
+  if constexpr (kReal<T>)
+    complete = complete && find<T>(l->orgqr, "orgqr") && find<T>(l->real_syevd, "syevd") &&
+               find<T>(l->real_gesdd, "gesdd");
   else
-    complete = complete && find(l->orgqr, "ungqr") && find(l->complex_heevd, "heevd") &&
-               find(l->complex_gesdd, "gesdd");
+    complete = complete && find<T>(l->orgqr, "ungqr") && find<T>(l->complex_heevd, "heevd") &&
+               find<T>(l->complex_gesdd, "gesdd");
   return complete ? std::move(l) : nullptr;
 }
 
 template <class T>
-std::unique_ptr<GeneralLapack<T>> load_general_lapack(const char* letter) {
-  const auto find = [letter](auto& function, const char* name) {
-    return lapack_library().load(function, (std::string(letter) + name + "_").c_str());
-  };
-  constexpr bool real = std::is_same_v<T, typename RealOf<T>::type>;
+std::unique_ptr<GeneralLapack<T>> load_general_lapack() {
   auto l = std::make_unique<GeneralLapack<T>>();
-  bool complete = find(l->sytrf, "sytrf") && find(l->sytrs, "sytrs");
-  if constexpr (real)
-    complete = complete && find(l->real_geev, "geev");
+  bool complete = find<T>(l->sytrf, "sytrf") && find<T>(l->sytrs, "sytrs");
+  if constexpr (kReal<T>)
+    complete = complete && find<T>(l->real_geev, "geev");
   else
-    complete = complete && find(l->complex_geev, "geev") && find(l->hetrf, "hetrf") &&
-               find(l->hetrs, "hetrs");
+    complete = complete && find<T>(l->complex_geev, "geev") && find<T>(l->hetrf, "hetrf") &&
+               find<T>(l->hetrs, "hetrs");
   return complete ? std::move(l) : nullptr;
 }
 
@@ -67,54 +70,24 @@ const Functions& checked(const std::unique_ptr<Functions>& loaded) {
 
 }  // namespace
 
-template <>
-const Lapack<float>& lapack<float>() {
-  static const std::unique_ptr<Lapack<float>> loaded = load_lapack<float>("s");
+template <class T>
+const Lapack<T>& lapack() {
+  static const std::unique_ptr<Lapack<T>> loaded = load_lapack<T>();
   return checked(loaded);
 }
+template const Lapack<float>& lapack();
+template const Lapack<double>& lapack();
+template const Lapack<complex<float>>& lapack();
+template const Lapack<complex<double>>& lapack();
 
-template <>
-const Lapack<double>& lapack<double>() {
-  static const std::unique_ptr<Lapack<double>> loaded = load_lapack<double>("d");
+template <class T>
+const GeneralLapack<T>& general_lapack() {
+  static const std::unique_ptr<GeneralLapack<T>> loaded = load_general_lapack<T>();
   return checked(loaded);
 }
-
-template <>
-const Lapack<complex<float>>& lapack<complex<float>>() {
-  static const std::unique_ptr<Lapack<complex<float>>> loaded = load_lapack<complex<float>>("c");
-  return checked(loaded);
-}
-
-template <>
-const Lapack<complex<double>>& lapack<complex<double>>() {
-  static const std::unique_ptr<Lapack<complex<double>>> loaded = load_lapack<complex<double>>("z");
-  return checked(loaded);
-}
-
-template <>
-const GeneralLapack<float>& general_lapack<float>() {
-  static const std::unique_ptr<GeneralLapack<float>> loaded = load_general_lapack<float>("s");
-  return checked(loaded);
-}
-
-template <>
-const GeneralLapack<double>& general_lapack<double>() {
-  static const std::unique_ptr<GeneralLapack<double>> loaded = load_general_lapack<double>("d");
-  return checked(loaded);
-}
-
-template <>
-const GeneralLapack<complex<float>>& general_lapack<complex<float>>() {
-  static const std::unique_ptr<GeneralLapack<complex<float>>> loaded =
-      load_general_lapack<complex<float>>("c");
-  return checked(loaded);
-}
-
-template <>
-const GeneralLapack<complex<double>>& general_lapack<complex<double>>() {
-  static const std::unique_ptr<GeneralLapack<complex<double>>> loaded =
-      load_general_lapack<complex<double>>("z");
-  return checked(loaded);
-}
+template const GeneralLapack<float>& general_lapack();
+template const GeneralLapack<double>& general_lapack();
+template const GeneralLapack<complex<float>>& general_lapack();
+template const GeneralLapack<complex<double>>& general_lapack();
 
 }  // namespace taeda::inline v0_2::cpu

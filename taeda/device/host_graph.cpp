@@ -50,10 +50,16 @@ void HostGraph::run_traced() {
 }
 
 void HostGraph::dump(const std::string& path) const {
+  std::vector<const char*> names;
+  for (const HostTask* task : tasks_) names.push_back(task->name());
+  write_chain(path, names);
+}
+
+void write_chain(const std::string& path, const std::vector<const char*>& names) {
   std::ofstream out(path);
   out << "digraph {\n";
-  for (size_t i = 0; i < tasks_.size(); ++i) {
-    out << "  n" << i << " [label=\"" << tasks_[i]->name() << "\"];\n";
+  for (size_t i = 0; i < names.size(); ++i) {
+    out << "  n" << i << " [label=\"" << names[i] << "\"];\n";
     if (i > 0) out << "  n" << i - 1 << " -> n" << i << ";\n";
   }
   out << "}\n";

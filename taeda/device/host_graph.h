@@ -87,6 +87,10 @@ class HostGraph {
   std::vector<HostTask*> tasks_;
 };
 
+/// Writes work that is done one after the other to a file, in the language of Graphviz. Throws
+/// Error where the file cannot be written.
+void write_chain(const std::string& path, const std::vector<const char*>& names);
+
 /// Captures of CPU work in this process: 0 most of the time.
 inline constinit std::atomic<int> host_captures{0};
 HostGraph* find_host_recording();

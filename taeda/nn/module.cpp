@@ -9,6 +9,7 @@
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/settings.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/gradient_lists.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2 {
@@ -37,6 +38,24 @@ template <class M, class F>
 void walk(M& module, const std::string& path, const F& f) {
   f(path, module);
   for (const auto& [name, child] : module.named_children()) walk<M>(*child, join(path, name), f);
+}
+
+/// The defined tensors among `own(module)`, each once; with `recurse` those of the whole tree.
+template <class F>
+OrderedDict<std::string, Tensor> tensors_of(const Module& module, const char* what, bool recurse,
+                                            const F& own) {
+  OrderedDict<std::string, Tensor> out(what);
+  std::unordered_set<const TensorImpl*> seen;
+  const auto add = [&](const std::string& path, const Module& m) {
+    for (const auto& [name, tensor] : own(m))
+      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second)
+        out.insert(join(path, name), tensor);
+  };
+  if (recurse)
+    walk(module, "", add);
+  else
+    add("", module);
+  return out;
 }
 
 std::string indent(const std::string& text) {
@@ -138,33 +157,13 @@ void Module::replace_child(const std::string& name, std::shared_ptr<Module> modu
 }
 
 OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
-  OrderedDict<std::string, Tensor> out("Parameter");
-  std::unordered_set<const TensorImpl*> seen;
-  const auto add = [&](const std::string& path, const Module& m) {
-    for (const auto& [name, tensor] : m.parameters_)
-      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second)
-        out.insert(join(path, name), tensor);
-  };
-  if (recurse)
-    walk(*this, "", add);
-  else
-    add("", *this);
-  return out;
+  return tensors_of(
+      *this, "Parameter", recurse, [](const Module& m) -> auto& { return m.parameters_; });
 }
 
 OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
-  OrderedDict<std::string, Tensor> out("Buffer");
-  std::unordered_set<const TensorImpl*> seen;
-  const auto add = [&](const std::string& path, const Module& m) {
-    for (const auto& [name, tensor] : m.buffers_)
-      if (tensor.defined() && seen.insert(tensor.unsafe_impl()).second)
-        out.insert(join(path, name), tensor);
-  };
-  if (recurse)
-    walk(*this, "", add);
-  else
-    add("", *this);
-  return out;
+  return tensors_of(
+      *this, "Buffer", recurse, [](const Module& m) -> auto& { return m.buffers_; });
 }
 
 std::vector<Tensor> Module::parameters(bool recurse) const {
@@ -283,17 +282,7 @@ void Module::train(bool on) {
 }
 
 void Module::zero_grad(bool set_to_none) {
-  NoGradGuard no_grad;
-  for (const Tensor& p : parameters()) {
-    if (!p.grad().defined()) continue;
-    if (set_to_none) {
-      p.mutable_grad().reset();
-    } else {
-      Tensor& grad = p.mutable_grad();
-      if (grad.requires_grad()) grad = grad.detach();
-      grad.zero_();
-    }
-  }
+  for (const Tensor& p : parameters()) taeda::detail::clear_gradient(p, set_to_none);
 }
 
 Module& Module::requires_grad_(bool on) {

@@ -5,6 +5,7 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/kernels/optim.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::detail {
 
@@ -13,8 +14,7 @@ void add_gradient(std::vector<ParamList>& lists, const Tensor& parameter) {
     parameter.mutable_grad() = parameter.grad().coalesce();
   else if (!parameter.grad().layout().is_non_overlapping_and_dense())
     parameter.mutable_grad() = parameter.grad().clone(MemoryFormat::Contiguous);
-  add_to_lists(lists,
-               parameter.grad().is_sparse() ? parameter.grad()._values() : parameter.grad());
+  add_to_lists(lists, parameter.grad().is_sparse() ? parameter.grad()._values() : parameter.grad());
 }
 
 void add_to_lists(std::vector<ParamList>& lists, const Tensor& grad) {
@@ -50,9 +50,18 @@ bool clip_gradients(const std::vector<ParamList>& lists, double norm, double max
   return true;
 }
 
+void clear_gradient(const Tensor& parameter, bool set_to_none) {
+  if (!parameter.grad().defined()) return;
+  Tensor& grad = parameter.mutable_grad();
+  if (set_to_none) return grad.reset();
+  if (grad.requires_grad()) grad = grad.detach();
+  const NoGradGuard guard;
+  grad.zero_();
+}
+
 void bump_gradients(const std::vector<Tensor>& parameters) {
   for (const Tensor& p : parameters)
     if (p.grad().defined()) bump_version(p.grad());
 }
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

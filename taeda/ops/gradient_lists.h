@@ -22,7 +22,11 @@ double gradient_norm(const std::vector<ParamList>& lists, double p);
 /// Multiplies gradients whose norm is `norm` so that it is at most `max_norm`; whether it had to.
 bool clip_gradients(const std::vector<ParamList>& lists, double norm, double max_norm);
 
+/// Forgets the gradient of `parameter`, if it has one, or makes it zero in place and without
+/// history.
+void clear_gradient(const Tensor& parameter, bool set_to_none);
+
 /// Tells autograd that the gradients have been changed.
 void bump_gradients(const std::vector<Tensor>& parameters);
 
-}  // namespace taeda::detail
+}  // namespace taeda::inline v0_2::detail

@@ -7,6 +7,7 @@
 
 #include "taeda/base/error.h"
 #include "taeda/device/graph.h"
+#include "taeda/ops/gradient_lists.h"
 #include "taeda/optim/rule_step.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -277,19 +278,8 @@ void Optimizer::bring_up_to_date() const {
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
-  for (OptimizerParamGroup& group : param_groups_) {
-    for (const Tensor& p : group.params()) {
-      if (!p.grad().defined()) continue;
-      if (set_to_none) {
-        p.mutable_grad().reset();
-      } else {
-        Tensor& grad = p.mutable_grad();
-        if (grad.requires_grad()) grad = grad.detach();
-        NoGradGuard no_grad;
-        grad.zero_();
-      }
-    }
-  }
+  for (OptimizerParamGroup& group : param_groups_)
+    for (const Tensor& p : group.params()) detail::clear_gradient(p, set_to_none);
 }
 
 std::vector<Tensor> Optimizer::parameters() const {

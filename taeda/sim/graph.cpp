@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/device/host_graph.h"
 
 namespace taeda::inline v0_2::sim {
 
@@ -21,14 +21,9 @@ void Graph::run() {
 }
 
 void Graph::dump(const std::string& path) const {
-  std::ofstream out(path);
-  out << "digraph {\n";
-  for (size_t i = 0; i < tasks_.size(); ++i) {
-    out << "  n" << i << " [label=\"" << tasks_[i]->name() << "\"];\n";
-    if (i > 0) out << "  n" << i - 1 << " -> n" << i << ";\n";
-  }
-  out << "}\n";
-  TAEDA_CHECK(out.flush(), "cannot write the graph to ", path);
+  std::vector<const char*> names;
+  for (const auto& task : tasks_) names.push_back(task->name());
+  detail::write_chain(path, names);
 }
 
 std::unique_ptr<Task> replay_task(std::shared_ptr<Graph> graph) {
@@ -99,4 +94,4 @@ std::shared_ptr<Graph> Recording::end(Queue& stream) {
   return std::make_shared<Graph>(std::move(tasks_), std::move(parts_));
 }
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim

@@ -106,7 +106,7 @@ void conv_tile(const DirectShape& s, const Flat& flat, const TileArguments& a) {
 }
 
 struct ConvTile {
-  int channels, vecs;
+  int channels, width;  ///< in vectors
   void (*run)(const DirectShape&, const Flat&, const TileArguments&);
 };
 
@@ -122,11 +122,12 @@ constexpr ConvTile kConvTiles[] = {
 };
 
 /// The tile that leaves the least empty.
-const ConvTile& choose_tile(int64_t channels, int64_t vecs) {
-  const ConvTile* best = nullptr;
+template <class Tile, size_t N>
+const Tile& choose_tile(const Tile (&tiles)[N], int64_t channels, int64_t width) {
+  const Tile* best = nullptr;
   int64_t least = 0;
-  for (const ConvTile& tile : kConvTiles) {
-    const int64_t cost = round_up(channels, tile.channels) * round_up(vecs, tile.vecs);
+  for (const Tile& tile : tiles) {
+    const int64_t cost = round_up(channels, tile.channels) * round_up(width, tile.width);
     if (!best || cost < least) best = &tile, least = cost;
   }
   return *best;
@@ -198,7 +199,7 @@ void weight_tile(const float* const* grad, const int64_t* shift, const float* in
 }
 
 struct WeightTile {
-  int channels, taps;
+  int channels, width;  ///< in taps
   void (*run)(const float* const*, const int64_t*, const float*, int64_t, int64_t, int64_t, int64_t,
               V16*);
 };
@@ -214,16 +215,6 @@ constexpr WeightTile kWeightTiles[] = {
 };
 constexpr int kMostTileChannels = 8, kMostTileTaps = 6;
 
-const WeightTile& choose_weight_tile(int64_t channels, int64_t taps) {
-  const WeightTile* best = nullptr;
-  int64_t least = 0;
-  for (const WeightTile& tile : kWeightTiles) {
-    const int64_t cost = round_up(channels, tile.channels) * round_up(taps, tile.taps);
-    if (!best || cost < least) best = &tile, least = cost;
-  }
-  return *best;
-}
-
 /// The gradients of a run of images.
 class WeightGrad {
  public:
@@ -231,7 +222,7 @@ class WeightGrad {
       : s_(shape),
         flat_(shape, 1),
         taps_(shape.in_channels * shape.taps_y * shape.taps_x),
-        tile_(choose_weight_tile(shape.out_channels, taps_)),
+        tile_(choose_tile(kWeightTiles, shape.out_channels, taps_)),
         grad_plane_(flat_.vecs * kLanesF) {}
 
   int64_t taps() const { return taps_; }
@@ -246,7 +237,7 @@ class WeightGrad {
     const int64_t in_size = s_.in_channels * flat_.plane, grad_size = s_.out_channels * grad_plane_;
     // As many images at a time as stay in the nearest cache.
     const int64_t group = std::clamp<int64_t>(8192 / (in_size + grad_size), 1, images);
-    const int64_t sums = round_up(s_.out_channels, tile_.channels) * round_up(taps_, tile_.taps);
+    const int64_t sums = round_up(s_.out_channels, tile_.channels) * round_up(taps_, tile_.width);
     ScratchArray<float> x(group * in_size), g(group * grad_size), sum(sums * kLanesF),
         bias(s_.out_channels * kLanesF);
     std::fill_n(x.get(), group * in_size, 0.0f);
@@ -276,12 +267,12 @@ class WeightGrad {
       const float* grad[kMostTileChannels];
       for (int i = 0; i < tile_.channels; ++i)
         grad[i] = g + std::min(o + i, s_.out_channels - 1) * grad_plane_;
-      for (int64_t t = 0; t < taps_; t += tile_.taps) {
+      for (int64_t t = 0; t < taps_; t += tile_.width) {
         int64_t shift[kMostTileTaps];
-        for (int i = 0; i < tile_.taps; ++i) shift[i] = shift_of(std::min(t + i, taps_ - 1));
+        for (int i = 0; i < tile_.width; ++i) shift[i] = shift_of(std::min(t + i, taps_ - 1));
         tile_.run(grad, shift, x, flat_.vecs, images, in_size, grad_size,
                   reinterpret_cast<V16*>(sums));
-        sums += tile_.channels * tile_.taps * kLanesF;
+        sums += tile_.channels * tile_.width * kLanesF;
       }
     }
   }
@@ -300,12 +291,12 @@ class WeightGrad {
       }
   }
   void finish(const float* sums, const float* bias, float* grad_weights, float* grad_bias) const {
-    const int64_t tap_blocks = ceil_div(taps_, tile_.taps);
+    const int64_t tap_blocks = ceil_div(taps_, tile_.width);
     for (int64_t o = 0; o < s_.out_channels; ++o)
       for (int64_t t = 0; t < taps_; ++t) {
-        const int64_t block = o / tile_.channels * tap_blocks + t / tile_.taps;
+        const int64_t block = o / tile_.channels * tap_blocks + t / tile_.width;
         const int64_t at =
-            (block * tile_.channels + o % tile_.channels) * tile_.taps + t % tile_.taps;
+            (block * tile_.channels + o % tile_.channels) * tile_.width + t % tile_.width;
         grad_weights[o * taps_ + t] = sum_lanes<float>(load(sums + at * kLanesF));
       }
     if (grad_bias)
@@ -324,14 +315,14 @@ class WeightGrad {
 
 void direct_conv(const DirectShape& s, const float* in, const DirectWeights& weights,
                  const float* bias, float* out) {
-  const ConvTile& tile = choose_tile(s.out_channels, Flat(s, 1).vecs);
-  const Flat flat(s, tile.vecs);
+  const ConvTile& tile = choose_tile(kConvTiles, s.out_channels, Flat(s, 1).vecs);
+  const Flat flat(s, tile.width);
   const int64_t blocks = ceil_div(s.out_channels, tile.channels);
   const int64_t block_weights = s.in_channels * s.taps_y * s.taps_x * tile.channels;
   ScratchArray<float> packed(blocks * block_weights), packed_bias(blocks * tile.channels);
   pack_weights(s, weights, bias, tile.channels, packed.get(), packed_bias.get());
 
-  const int64_t out_plane = round_up(flat.vecs, tile.vecs) * kLanesF;
+  const int64_t out_plane = round_up(flat.vecs, tile.width) * kLanesF;
   const int64_t in_image = s.in_channels * s.in_height * s.in_width;
   const int64_t out_channel = s.out_height * s.out_width;
   const int64_t work = block_weights * flat.vecs;  // a task: one image, one block
@@ -344,11 +335,11 @@ void direct_conv(const DirectShape& s, const float* in, const DirectWeights& wei
           if (block == 0 || task == begin)
             spread_rows(in + n * in_image, s.in_channels, s.in_height, s.in_width,
                         x.get() + flat.first, flat.row, flat.plane);
-          for (int64_t p = 0; p < out_plane; p += tile.vecs * kLanesF)
+          for (int64_t p = 0; p < out_plane; p += tile.width * kLanesF)
             tile.run(s, flat,
                      {x.get() + p, packed.get() + block * block_weights, packed_bias.get() + o,
                       y.get() + p, out_plane,
-                      tap_rows(s, flat, p, std::min(p + tile.vecs * kLanesF, flat.length))});
+                      tap_rows(s, flat, p, std::min(p + tile.width * kLanesF, flat.length))});
           float* to = out + (n * s.out_channels + o) * out_channel;
           for (int64_t c = 0; c < std::min<int64_t>(tile.channels, s.out_channels - o); ++c)
             for (int64_t r = 0; r < s.out_height; ++r, to += s.out_width)

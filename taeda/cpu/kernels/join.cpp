@@ -88,13 +88,7 @@ void cat_kernel(const Tensor& out, TensorList inputs, int64_t dim) {
 }
 
 void flip_kernel(const Tensor& out, const Tensor& in, int64_t dims) {
-  DimVector strides(in.strides());
-  int64_t start = 0;
-  for (int64_t d = 0; d < in.dim(); ++d) {
-    if (!(dims >> d & 1)) continue;
-    start += (in.sizes()[d] - 1) * strides[d];
-    strides[d] = -strides[d];
-  }
+  const auto [strides, start] = Backwards(in, dims);
   const Walk<2> walk(in.sizes(), {out.strides(), strides});
   with_word(out.element_size(), [&]<class W>(W) {
     W* to = static_cast<W*>(out.data_ptr());

@@ -165,15 +165,20 @@ void reduce_to(const Tensor& out, const Tensor& in, DimMask dims, const Op& op,
 
 // Reductions ------------------------------------------------------------------------------------
 
+/// Of the values as they are.
 template <class A>
-struct SumReduce {
+struct OfValues {
   using Acc = A;
   static constexpr bool shifted = false;
-  A identity() const { return A(0); }
   template <class V>
   TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
     return x;
   }
+};
+
+template <class A>
+struct SumReduce : OfValues<A> {
+  A identity() const { return A(0); }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
     if constexpr (wrapping::kCanOverflow<V>)
@@ -184,14 +189,8 @@ struct SumReduce {
 };
 
 template <class A>
-struct ProductReduce {
-  using Acc = A;
-  static constexpr bool shifted = false;
+struct ProductReduce : OfValues<A> {
   A identity() const { return A(1); }
-  template <class V>
-  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
-    return x;
-  }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
     if constexpr (wrapping::kCanOverflow<V>)
@@ -213,18 +212,12 @@ struct SquareReduce : SumReduce<A> {
 
 /// NaN wins: once there, it stays.
 template <class A>
-struct MaxReduce {
-  using Acc = A;
-  static constexpr bool shifted = false;
+struct MaxReduce : OfValues<A> {
   A identity() const {
     if constexpr (std::is_floating_point_v<A>)
       return -std::numeric_limits<A>::infinity();
     else
       return std::numeric_limits<A>::lowest();
-  }
-  template <class V>
-  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
-    return x;
   }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
@@ -233,18 +226,12 @@ struct MaxReduce {
   }
 };
 template <class A>
-struct MinReduce {
-  using Acc = A;
-  static constexpr bool shifted = false;
+struct MinReduce : OfValues<A> {
   A identity() const {
     if constexpr (std::is_floating_point_v<A>)
       return std::numeric_limits<A>::infinity();
     else
       return std::numeric_limits<A>::max();
-  }
-  template <class V>
-  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
-    return x;
   }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {

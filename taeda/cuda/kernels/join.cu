@@ -139,13 +139,7 @@ void cat_cuda(const Tensor& out, TensorList inputs, int64_t dim) {
 
 void flip_cuda(const Tensor& out, const Tensor& in, int64_t dims) {
   if (out.numel() == 0) return;
-  DimVector strides(in.strides());
-  int64_t start = 0;
-  for (int64_t d = 0; d < in.dim(); ++d) {
-    if (!(dims >> d & 1)) continue;
-    start += (in.sizes()[d] - 1) * strides[d];
-    strides[d] = -strides[d];
-  }
+  const auto [strides, start] = Backwards(in, dims);
   const Context context(out.device());
   strided_move(context, out.data_ptr(), out.strides(), in,
                static_cast<const char*>(in.data_ptr()) + start * in.element_size(), strides);
