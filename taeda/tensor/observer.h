@@ -17,9 +17,9 @@ namespace taeda::inline v0_2 {
 /// the call and its arguments, in the order of the declaration, calls the body, and tells the
 /// results. So an observer sees what a program calls and nothing of what operations call for
 /// themselves. Forms in place bear a trailing underscore, operations of a namespace its name in
-/// front, as `linalg_det`. What no operation of ops/ is begins with a line of its own:
+/// front, as `linalg_det`. What no operation of ops/ is has a door written by hand:
 ///
-///     if (is_observed()) return observe("pad", pad_now, input, amounts);
+///     if (Interceptors::any()) return Door<decltype(do_pad)>::pass(traits, do_pad, input, ...);
 ///
 /// Operations that are made of others, `composite` by their declaration, are not told: their parts
 /// are. A kernel that runs for no observed operation is told by its own name, so that nothing

@@ -4,12 +4,12 @@
 
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/door.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/nn/embedding.h"
 #include "taeda/ops/nn/resample.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/tensor/grad_mode.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
@@ -129,8 +129,7 @@ bool are_sums_of_rows(const Tensor& input, const Tensor& weight, const Embedding
   if (input.dtype() != kLong && input.dtype() != kInt) return false;
   return input.is_cpu() && weight.is_cpu() && weight.is_floating_point() && !o.mode().is_max() &&
          !o.max_norm() && !o.scale_grad_by_freq() && !o.sparse() &&
-         !(shares.defined() && shares.requires_grad()) && !taeda::detail::host_recording() &&
-         !is_observed();
+         !(shares.defined() && shares.requires_grad()) && !taeda::detail::host_recording();
 }
 
 /// Sums or means of the rows of bags: a row of the matrix for each.
@@ -175,15 +174,19 @@ Tensor sum_of_rows(const Tensor& input, const Tensor& weight, const EmbeddingBag
   return taeda::detail::resample(weight, 0, matrix);
 }
 
-}  // namespace
+/// Offsets and weights of samples stand in the options, too: beside them they are seen by who
+/// follows calls.
+Tensor do_embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& /*offsets*/,
+                        const Tensor& /*per_sample_weights*/, const EmbeddingBagFuncOptions& o) {
+  if (input.dim() == 1)  // for its checks
+    bags_of(o.offsets(), input.numel(), o.include_last_offset(), input.device(), false);
+  return sum_of_rows(input, weight, o);
+}
 
-Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
-  check_bag(input, weight, o);
-  if (are_sums_of_rows(input, weight, o)) {
-    if (input.dim() == 1)  // for its checks
-      bags_of(o.offsets(), input.numel(), o.include_last_offset(), input.device(), false);
-    return sum_of_rows(input, weight, o);
-  }
+/// The same of other operations.
+Tensor compose_embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& /*offsets*/,
+                             const Tensor& /*per_sample_weights*/,
+                             const EmbeddingBagFuncOptions& o) {
   Tensor rows = embedding(input, weight,
                           EmbeddingFuncOptions()
                               .padding_idx(o.padding_idx())
@@ -210,6 +213,20 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingB
   }
   const Tensor sums = rows.masked_fill(without, 0).sum({1});
   return o.mode().is_sum() ? sums : sums.div(counts.clamp_min(1).to(sums.dtype()));
+}
+
+}  // namespace
+
+Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+  static constexpr OperationTraits traits{.name = "embedding_bag"};
+  check_bag(input, weight, o);
+  if (!are_sums_of_rows(input, weight, o))
+    return compose_embedding_bag(input, weight, o.offsets(), o.per_sample_weights(), o);
+  if (Interceptors::any())
+    return Door<decltype(do_embedding_bag)>::pass_by_parts(traits, do_embedding_bag,
+                                                           compose_embedding_bag, input, weight,
+                                                           o.offsets(), o.per_sample_weights(), o);
+  return do_embedding_bag(input, weight, o.offsets(), o.per_sample_weights(), o);
 }
 
 }  // namespace taeda::inline v0_2::nn::functional

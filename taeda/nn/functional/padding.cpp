@@ -6,7 +6,7 @@
 #include "taeda/base/checked_int.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
-#include "taeda/tensor/observer.h"
+#include "taeda/ops/door.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
@@ -161,16 +161,8 @@ Tensor cut(Tensor x, DimVector& amounts) {
   return x;
 }
 
-}  // namespace
-
-Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value) {
-  if (is_observed())
-    return observe(
-        "pad",
-        [&](const Tensor& x, IntArrayRef amounts, int64_t, double filled) {
-          return functional::pad(x, amounts, mode, filled);
-        },
-        input, pad, static_cast<int64_t>(mode), value);
+Tensor do_pad(const Tensor& input, IntArrayRef pad, int64_t mode_number, double value) {
+  const auto mode = static_cast<PaddingMode>(mode_number);
   TAEDA_CHECK(pad.size() % 2 == 0, "Padding length must be divisible by 2");
   TAEDA_CHECK(static_cast<int64_t>(pad.size()) <= input.dim() * 2, "Padding length too large");
   if (mode == PaddingMode::Constant) return pad_constant(input, pad, value);
@@ -202,6 +194,16 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
                   "Padding value causes wrapping around more than once.");
   }
   return pad_with_rows(kept, amounts, mode);
+}
+
+}  // namespace
+
+Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value) {
+  static constexpr OperationTraits traits{.name = "pad"};
+  const auto number = static_cast<int64_t>(mode);
+  if (Interceptors::any())
+    return Door<decltype(do_pad)>::pass(traits, do_pad, input, pad, number, value);
+  return do_pad(input, pad, number, value);
 }
 
 }  // namespace taeda::inline v0_2::nn::functional

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "taeda/kernels/memory_order.h"
+#include "taeda/ops/door.h"
 #include "taeda/ops/nn/pool.h"
 #include "taeda/ops/nn/resample.h"
 #include "taeda/tensor/layout.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -240,15 +240,7 @@ Tensor interpolate_bytes(const Tensor& input, const InterpolateFuncOptions& o) {
   return (is_nearest(o.mode()) ? result : result.round().clamp(0, 255)).to(kByte);
 }
 
-}  // namespace
-
-Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
-  if (is_observed())
-    return observe(
-        "interpolate",
-        [&](const Tensor& x, const auto&...) { return functional::interpolate(x, o); }, input,
-        std::string(o.mode().name()), o.size(), o.scale_factor(), o.align_corners(),
-        o.recompute_scale_factor(), o.antialias());
+Tensor do_interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   const Interpolation mode = o.mode();
   const bool has_corners = !is_nearest(mode) && mode != Interpolation::Area;
   TAEDA_CHECK_VALUE(has_corners || !o.align_corners(),
@@ -285,6 +277,27 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   }
   const Tensor x = resample_axes(input, axes, mode, o.antialias());
   return x.is_same(input) ? x.clone() : x;
+}
+
+using OptionalSizes = std::optional<std::vector<int64_t>>;
+using OptionalFactors = std::optional<std::vector<double>>;
+
+/// The same as doors call it: with the options as who follows calls is told them.
+Tensor interpolate_told(const Tensor& input, const std::string&, const OptionalSizes&,
+                        const OptionalFactors&, std::optional<bool>, std::optional<bool>, bool,
+                        const InterpolateFuncOptions& o) {
+  return do_interpolate(input, o);
+}
+
+}  // namespace
+
+Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
+  static constexpr OperationTraits traits{.name = "interpolate"};
+  if (Interceptors::any())
+    return Door<decltype(interpolate_told)>::pass(traits, interpolate_told, input, o.mode().name(),
+                                                  o.size(), o.scale_factor(), o.align_corners(),
+                                                  o.recompute_scale_factor(), o.antialias(), o);
+  return do_interpolate(input, o);
 }
 
 }  // namespace functional
