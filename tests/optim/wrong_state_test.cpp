@@ -11,7 +11,42 @@ Tensor leaf() { return rand({2}).requires_grad_(); }
 Tensor leaf_matrix() { return rand({2, 2}).requires_grad_(); }
 Tensor no_loss() { return {}; }
 
-const std::vector<Row> wrong_optim_1 = {
+/// A step whose loss has the factor `scale`.
+template <class O>
+void take_step(O& o, double scale = 1) {
+  o.step([&] {
+    o.zero_grad();
+    const Tensor loss = o.parameters()[0].pow(2).sum() * scale;
+    loss.backward();
+    return loss;
+  });
+}
+
+/// Loads the state of an optimizer that has made a step, or of averages, after a change.
+template <class O, class F>
+void reload_changed(const F& change) {
+  O o(Tensors{leaf()});
+  if constexpr (requires { o.zero_grad(); }) take_step(o);
+  auto state = o.state_dict();
+  change(state);
+  o.load_state_dict(state);
+}
+/// ... with other numbers.
+template <class O>
+void reload(double number) {
+  reload_changed<O>([&](auto& state) {
+    for (auto& item : state.numbers) item.value() = number;
+  });
+}
+/// ... with other tensors.
+template <class O>
+void reload(Tensor (*change)(const Tensor&)) {
+  reload_changed<O>([&](auto& state) {
+    for (auto& item : state.tensors) item.value() = change(item.value());
+  });
+}
+
+const std::vector<Row> kRows = {
     REFUSED(ValueError, optim::LBFGS(Tensors{leaf()}, optim::LBFGSOptions(kNaN)),
             "Invalid learning rate: nan"),
     REFUSED(ValueError, optim::LBFGS(Tensors{leaf()}, optim::LBFGSOptions(-1)),
@@ -24,9 +59,6 @@ const std::vector<Row> wrong_optim_1 = {
             "Invalid history_size value: -1"),
     REFUSED(ValueError, optim::LBFGS(Tensors{leaf()}, optim::LBFGSOptions(1).history_size(0)),
             "Invalid history_size value: 0"),
-};
-
-const std::vector<Row> wrong_optim_2 = {
     REFUSED(ValueError, optim::LBFGS(Tensors{leaf()}, optim::LBFGSOptions(1).tolerance_grad(kNaN)),
             "Invalid tolerance_grad value: nan"),
     REFUSED(ValueError,
@@ -41,44 +73,23 @@ const std::vector<Row> wrong_optim_2 = {
             "LBFGS: the closure returned no loss"),
     REFUSED(Error, optim::LBFGS(Tensors{leaf()}).step([] { return rand({2}); }),
             "a Tensor with 2 elements cannot be converted to Scalar"),
-};
-
-const std::vector<Row> wrong_optim_3 = {
     ACCEPTED(
         [] {
-          Tensor p = leaf();
-          optim::LBFGS o(Tensors{p});
-          o.step([&] {
-            o.zero_grad();
-            Tensor l = p.sum() * kNaN;
-            l.backward();
-            return l;
-          });
+          optim::LBFGS o(Tensors{leaf()});
+          take_step(o, kNaN);
         }(),
         "ends the step, as in PyTorch"),
     ACCEPTED(
         [] {
-          Tensor p = leaf();
-          optim::LBFGS o(Tensors{p}, optim::LBFGSOptions().line_search_fn("strong_wolfe"));
-          o.step([&] {
-            o.zero_grad();
-            Tensor l = p.sum() * kNaN;
-            l.backward();
-            return l;
-          });
+          optim::LBFGS o(Tensors{leaf()}, optim::LBFGSOptions().line_search_fn("strong_wolfe"));
+          take_step(o, kNaN);
         }(),
         "ends the step, as in PyTorch"),
     REFUSED(
         ValueError,
         [] {
-          Tensor p = leaf();
-          optim::LBFGS o(Tensors{p}, optim::LBFGSOptions().history_size(0));
-          o.step([&] {
-            o.zero_grad();
-            Tensor l = p.pow(2).sum();
-            l.backward();
-            return l;
-          });
+          optim::LBFGS o(Tensors{leaf()}, optim::LBFGSOptions().history_size(0));
+          take_step(o);
         }(),
         "Invalid history_size value: 0"),
     REFUSED(ValueError,
@@ -95,168 +106,32 @@ const std::vector<Row> wrong_optim_3 = {
           o.load_state_dict(s);
         }(),
         "loaded state dict has \"n_iter\", for which this LBFGS has no place"),
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::LBFGS o(Tensors{p});
-          o.step([&] {
-            o.zero_grad();
-            Tensor l = p.pow(2).sum();
-            l.backward();
-            return l;
-          });
-          auto s = o.state_dict();
-          for (auto& i : s.numbers) i.value() = kNaN;
-          o.load_state_dict(s);
-        }(),
-        "loaded state dict contains a parameter group that doesn't match the size of"),
-};
-
-const std::vector<Row> wrong_optim_4 = {
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::LBFGS o(Tensors{p});
-          o.step([&] {
-            o.zero_grad();
-            Tensor l = p.pow(2).sum();
-            l.backward();
-            return l;
-          });
-          auto s = o.state_dict();
-          for (auto& i : s.numbers) i.value() = 1e300;
-          o.load_state_dict(s);
-        }(),
-        "loaded state dict contains a parameter group that doesn't match the size of"),
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::LBFGS o(Tensors{p});
-          o.step([&] {
-            o.zero_grad();
-            Tensor l = p.pow(2).sum();
-            l.backward();
-            return l;
-          });
-          auto s = o.state_dict();
-          for (auto& i : s.tensors) i.value() = rand({7});
-          o.load_state_dict(s);
-        }(),
-        "loaded state dict has state.d of shape [7] for 2 numbers of parameters"),
-    REFUSED(
-        Error,
-        [] {
-          Tensor p = leaf();
-          optim::LBFGS o(Tensors{p});
-          o.step([&] {
-            o.zero_grad();
-            Tensor l = p.pow(2).sum();
-            l.backward();
-            return l;
-          });
-          auto s = o.state_dict();
-          for (auto& i : s.tensors) i.value() = Tensor();
-          o.load_state_dict(s);
-        }(),
-        "optim::LBFGS::load_state_dict(): Expected a tensor, but got an undefined"),
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::Adam o(Tensors{p});
-          p.sum().backward();
-          o.step();
-          auto s = o.state_dict();
-          for (auto& i : s.numbers) i.value() = kNaN;
-          o.load_state_dict(s);
-        }(),
-        "loaded state dict contains a parameter group that doesn't match the size of"),
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::Adam o(Tensors{p});
-          p.sum().backward();
-          o.step();
-          auto s = o.state_dict();
-          for (auto& i : s.numbers) i.value() = 1e300;
-          o.load_state_dict(s);
-        }(),
-        "loaded state dict contains a parameter group that doesn't match the size of"),
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::Adam o(Tensors{p});
-          p.sum().backward();
-          o.step();
-          auto s = o.state_dict();
-          for (auto& i : s.numbers) i.value() = -5;
-          o.load_state_dict(s);
-        }(),
-        "loaded state dict contains a parameter group that doesn't match the size of"),
-};
-
-const std::vector<Row> wrong_optim_5 = {
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::Adam o(Tensors{p});
-          p.sum().backward();
-          o.step();
-          auto s = o.state_dict();
-          for (auto& i : s.tensors) i.value() = rand({7});
-          o.load_state_dict(s);
-        }(),
-        "loaded state dict has state.0.exp_avg of shape [7] for a parameter of shape"),
-    REFUSED(
-        Error,
-        [] {
-          Tensor p = leaf();
-          optim::Adam o(Tensors{p});
-          p.sum().backward();
-          o.step();
-          auto s = o.state_dict();
-          for (auto& i : s.tensors) i.value() = Tensor();
-          o.load_state_dict(s);
-        }(),
-        "optim::Optimizer::load_state_dict(): Expected a tensor, but got an"),
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::Adam o(Tensors{p});
-          p.sum().backward();
-          o.step();
-          auto s = o.state_dict();
-          for (auto& i : s.tensors) i.value() = i.value().to(kComplexFloat);
-          o.load_state_dict(s);
-        }(),
-        "loaded state dict has state.0.exp_avg of dtype ComplexFloat"),
-    REFUSED(
-        ValueError,
-        [] {
-          Tensor p = leaf();
-          optim::NAdam o(Tensors{p});
-          p.sum().backward();
-          o.step();
-          auto s = o.state_dict();
-          for (auto& i : s.numbers) i.value() = kNaN;
-          o.load_state_dict(s);
-          o.step();
-        }(),
-        "loaded state dict contains a parameter group that doesn't match the size of"),
+    REFUSED(ValueError, reload<optim::LBFGS>(kNaN),
+            "loaded state dict contains a parameter group that doesn't match the size of"),
+    REFUSED(ValueError, reload<optim::LBFGS>(1e300),
+            "loaded state dict contains a parameter group that doesn't match the size of"),
+    REFUSED(ValueError, reload<optim::LBFGS>([](const Tensor&) { return rand({7}); }),
+            "loaded state dict has state.d of shape [7] for 2 numbers of parameters"),
+    REFUSED(Error, reload<optim::LBFGS>([](const Tensor&) { return Tensor(); }),
+            "optim::LBFGS::load_state_dict(): Expected a tensor, but got an undefined"),
+    REFUSED(ValueError, reload<optim::Adam>(kNaN),
+            "loaded state dict contains a parameter group that doesn't match the size of"),
+    REFUSED(ValueError, reload<optim::Adam>(1e300),
+            "loaded state dict contains a parameter group that doesn't match the size of"),
+    REFUSED(ValueError, reload<optim::Adam>(-5),
+            "loaded state dict contains a parameter group that doesn't match the size of"),
+    REFUSED(ValueError, reload<optim::Adam>([](const Tensor&) { return rand({7}); }),
+            "loaded state dict has state.0.exp_avg of shape [7] for a parameter of shape"),
+    REFUSED(Error, reload<optim::Adam>([](const Tensor&) { return Tensor(); }),
+            "optim::Optimizer::load_state_dict(): Expected a tensor, but got an"),
+    REFUSED(ValueError, reload<optim::Adam>([](const Tensor& t) { return t.to(kComplexFloat); }),
+            "loaded state dict has state.0.exp_avg of dtype ComplexFloat"),
+    REFUSED(ValueError, reload<optim::NAdam>(kNaN),
+            "loaded state dict contains a parameter group that doesn't match the size of"),
     REFUSED(ValueError, optim::Muon(Tensors{leaf()}),
             "Muon only supports 2D parameters whereas we found a parameter with size: [2]"),
     REFUSED(ValueError, optim::Muon(Tensors{leaf_matrix()}, optim::MuonOptions(kNaN)),
             "Learning rate should be >= 0 but is: nan"),
-};
-
-const std::vector<Row> wrong_optim_6 = {
     REFUSED(ValueError, optim::Muon(Tensors{leaf_matrix()}, optim::MuonOptions().momentum(kNaN)),
             "momentum should be >= 0 but is: nan"),
     REFUSED(ValueError, optim::Muon(Tensors{leaf_matrix()}, optim::MuonOptions().momentum(-1)),
@@ -269,9 +144,6 @@ const std::vector<Row> wrong_optim_6 = {
             "Number of steps must be less than 100 for computational efficiency, got"),
     REFUSED(ValueError, optim::Muon(Tensors{leaf_matrix()}, optim::MuonOptions().eps(kNaN)),
             "eps should be >= 0 but is: nan"),
-};
-
-const std::vector<Row> wrong_optim_7 = {
     REFUSED(ValueError, optim::Muon(Tensors{leaf_matrix()}, optim::MuonOptions().adjust_lr_fn("x")),
             "Adjust learning rate function x is not supported"),
     REFUSED(ValueError,
@@ -287,9 +159,6 @@ const std::vector<Row> wrong_optim_7 = {
             "beta2_decay should be <= 0 but is: nan"),
     REFUSED(ValueError, optim::Adafactor(Tensors{leaf()}, optim::AdafactorOptions().d(0)),
             "Clipping threshold d should be >= 1 but is: 0"),
-};
-
-const std::vector<Row> wrong_optim_8 = {
     REFUSED(ValueError, optim::Adafactor(Tensors{leaf()}, optim::AdafactorOptions().d(kNaN)),
             "Clipping threshold d should be >= 1 but is: nan"),
     REFUSED(ValueError, optim::Adafactor(Tensors{leaf()}, optim::AdafactorOptions().eps({-1.0, 1})),
@@ -304,9 +173,6 @@ const std::vector<Row> wrong_optim_8 = {
             "Invalid learning rate: nan"),
     REFUSED(ValueError, optim::Lion(Tensors{leaf()}, optim::LionOptions().betas({1, 0.5})),
             "Invalid beta parameter at index 0: 1"),
-};
-
-const std::vector<Row> wrong_optim_9 = {
     REFUSED(ValueError, optim::Lion(Tensors{leaf()}, optim::LionOptions().betas({kNaN, 0.5})),
             "Invalid beta parameter at index 0: nan"),
     REFUSED(ValueError, optim::SparseAdam(Tensors{leaf()}, optim::SparseAdamOptions(0)),
@@ -326,9 +192,6 @@ const std::vector<Row> wrong_optim_9 = {
             "Invalid epsilon value: -1"),
     REFUSED(ValueError, optim::NAdam(Tensors{leaf()}, optim::NAdamOptions().momentum_decay(kNaN)),
             "Invalid momentum_decay value: nan"),
-};
-
-const std::vector<Row> wrong_optim_10 = {
     REFUSED(ValueError, optim::NAdam(Tensors{leaf()}, optim::NAdamOptions().momentum_decay(-1)),
             "Invalid momentum_decay value: -1"),
     REFUSED(ValueError, optim::RAdam(Tensors{leaf()}, optim::RAdamOptions().betas({0.9, 1})),
@@ -341,9 +204,6 @@ const std::vector<Row> wrong_optim_10 = {
             "Invalid eta values: 2, 1"),
     REFUSED(ValueError, optim::Rprop(Tensors{leaf()}, optim::RpropOptions().etas({kNaN, 2})),
             "Invalid eta values: nan, 2"),
-};
-
-const std::vector<Row> wrong_optim_11 = {
     REFUSED(ValueError, optim::Rprop(Tensors{leaf()}, optim::RpropOptions().step_sizes({1, 0})),
             "Invalid step sizes: 1, 0"),
     REFUSED(ValueError,
@@ -357,9 +217,6 @@ const std::vector<Row> wrong_optim_11 = {
             "Invalid t0 value: nan"),
     REFUSED(ValueError, optim::ASGD(Tensors{leaf()}, optim::ASGDOptions().weight_decay(-1)),
             "Invalid weight_decay value: -1"),
-};
-
-const std::vector<Row> wrong_optim_12 = {
     REFUSED(ValueError, optim::AveragedParameters(Tensors{}),
             "AveragedParameters got an empty list of parameters"),
     REFUSED(Error, optim::AveragedParameters(Tensors{Tensor()}),
@@ -384,47 +241,16 @@ const std::vector<Row> wrong_optim_12 = {
         "Expected a number as weight, but got nan"),
     REFUSED(ValueError, optim::AveragedParameters::ema(Tensors{leaf()}, kNaN),
             "Invalid decay value nan. Please provide a value in [0,1] range."),
-};
-
-const std::vector<Row> wrong_optim_13 = {
     REFUSED(ValueError, optim::AveragedParameters::ema(Tensors{leaf()}, 2),
             "Invalid decay value 2. Please provide a value in [0,1] range."),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::AveragedParameters a(Tensors{leaf()});
-          auto s = a.state_dict();
-          for (auto& i : s.numbers) i.value() = kNaN;
-          a.load_state_dict(s);
-        }(),
-        "loaded state dict has n_averaged nan"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::AveragedParameters a(Tensors{leaf()});
-          auto s = a.state_dict();
-          for (auto& i : s.numbers) i.value() = 1e300;
-          a.load_state_dict(s);
-        }(),
-        "loaded state dict has n_averaged 1e+300"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::AveragedParameters a(Tensors{leaf()});
-          auto s = a.state_dict();
-          for (auto& i : s.numbers) i.value() = -3;
-          a.load_state_dict(s);
-        }(),
-        "loaded state dict has n_averaged -3"),
-    REFUSED(
-        Error,
-        [] {
-          optim::AveragedParameters a(Tensors{leaf()});
-          auto s = a.state_dict();
-          for (auto& i : s.tensors) i.value() = Tensor();
-          a.load_state_dict(s);
-        }(),
-        "optim::AveragedParameters::load_state_dict(): Expected a tensor, but got an"),
+    REFUSED(ValueError, reload<optim::AveragedParameters>(kNaN),
+            "loaded state dict has n_averaged nan"),
+    REFUSED(ValueError, reload<optim::AveragedParameters>(1e300),
+            "loaded state dict has n_averaged 1e+300"),
+    REFUSED(ValueError, reload<optim::AveragedParameters>(-3),
+            "loaded state dict has n_averaged -3"),
+    REFUSED(Error, reload<optim::AveragedParameters>([](const Tensor&) { return Tensor(); }),
+            "optim::AveragedParameters::load_state_dict(): Expected a tensor, but got an"),
     REFUSED(
         ValueError,
         [] {
@@ -433,9 +259,6 @@ const std::vector<Row> wrong_optim_13 = {
           s.step();
         }(),
         "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
-};
-
-const std::vector<Row> wrong_optim_14 = {
     REFUSED(
         ValueError,
         [] {
@@ -479,9 +302,6 @@ const std::vector<Row> wrong_optim_14 = {
           optim::CyclicLR s(o, optim::CyclicLROptions(0.1, 1).step_size_up(-3));
         }(),
         "Expected positive integer step_size_up, but got -3"),
-};
-
-const std::vector<Row> wrong_optim_15 = {
     REFUSED(
         ValueError,
         [] {
@@ -531,23 +351,7 @@ const std::vector<Row> wrong_optim_15 = {
         "an optimizer's first step cannot be captured, because it makes the state"),
 };
 
-TEST(WrongStates, AreRefused) {
-  check(wrong_optim_1);
-  check(wrong_optim_2);
-  check(wrong_optim_3);
-  check(wrong_optim_4);
-  check(wrong_optim_5);
-  check(wrong_optim_6);
-  check(wrong_optim_7);
-  check(wrong_optim_8);
-  check(wrong_optim_9);
-  check(wrong_optim_10);
-  check(wrong_optim_11);
-  check(wrong_optim_12);
-  check(wrong_optim_13);
-  check(wrong_optim_14);
-  check(wrong_optim_15);
-}
+TEST(WrongStates, AreRefused) { check(kRows); }
 
 }  // namespace
 }  // namespace taeda::wrong
