@@ -38,7 +38,7 @@ void apply(int how) {
   Erring::apply(x, how).sum().backward();
 }
 
-const std::vector<Row> wrong_autograd_1 = {
+const std::vector<Row> wrong_autograd = {
     REFUSED(Error, apply(3), "ErringBackward: forward returned an undefined tensor as output 0"),
     REFUSED(Error, apply(4),
             "function ErringBackward returned an incorrect number of gradients (expected 2,"),
@@ -90,7 +90,7 @@ const std::vector<Row> wrong_autograd_1 = {
         "hook has changed the size of value: [2] became [9] (at MulBackward0)"),
 };
 
-TEST(WrongFunctions, AreRefused) { check(wrong_autograd_1); }
+TEST(WrongFunctions, AreRefused) { check(wrong_autograd); }
 
 }  // namespace
 }  // namespace taeda::wrong

@@ -25,7 +25,7 @@ void read_all(D dataset, data::DataLoaderOptions options) {
   for (auto& batch : *loader) (void)batch;
 }
 
-const std::vector<Row> wrong_data_1 = {
+const std::vector<Row> wrong_data = {
     REFUSED(ValueError, read_all(Counted(4), data::DataLoaderOptions(0)),
             "batch_size should be a positive integer value, but got batch_size=0"),
     REFUSED(ValueError, read_all(Counted(4), data::DataLoaderOptions(2).num_workers(-1)),
@@ -50,9 +50,6 @@ const std::vector<Row> wrong_data_1 = {
             "timeout option should be non-negative, got nan"),
     REFUSED(Error, read_all(Undefined(), data::DataLoaderOptions(2).pin_memory(true)),
             "pin_memory(): Expected a tensor, but got an undefined Tensor"),
-};
-
-const std::vector<Row> wrong_data_2 = {
     REFUSED(ValueError, read_all(Counted(0), data::DataLoaderOptions(2)),
             "num_samples should be a positive integer value, but got num_samples=0"),
     REFUSED(ValueError,
@@ -96,9 +93,6 @@ const std::vector<Row> wrong_data_2 = {
             "Size mismatch between tensors"),
     REFUSED(Error, data::datasets::TensorDataset(scalar_tensor(1)),
             "Size mismatch between tensors"),
-};
-
-const std::vector<Row> wrong_data_3 = {
     REFUSED(Error, data::datasets::TensorDataset(Tensor(), Tensor()),
             "Expected a tensor, but got an undefined Tensor (default-constructed, or a"),
     REFUSED(IndexError, data::datasets::TensorDataset(numbers(), numbers()).get(4),
@@ -127,9 +121,6 @@ const std::vector<Row> wrong_data_3 = {
             "num_samples should be a positive integer value, but got num_samples=0"),
     REFUSED(ValueError, S::RandomSampler(0).next(1),
             "num_samples should be a positive integer value, but got num_samples=0"),
-};
-
-const std::vector<Row> wrong_data_4 = {
     ACCEPTED(
         [] {
           S::RandomSampler s(4, false, 9);
@@ -165,9 +156,6 @@ const std::vector<Row> wrong_data_4 = {
             "invalid multinomial distribution (with replacement=False, not enough"),
     REFUSED(ValueError, S::WeightedRandomSampler({HUGE_VAL, 1}, 2),
             "probability tensor contains either `inf`, `nan` or element < 0"),
-};
-
-const std::vector<Row> wrong_data_5 = {
     REFUSED(ValueError, S::WeightedRandomSampler({1e308, 1e308}, 2),
             "invalid multinomial distribution (the sum of the weights is no number)"),
     REFUSED(ValueError, S::DistributedSampler(4, 0, 0), "num_replicas should be positive, got 0"),
@@ -196,9 +184,6 @@ const std::vector<Row> wrong_data_5 = {
           s.load_state_dict(d);
         }(),
         "sampler state: expected a count as 'yielded', got nan"),
-};
-
-const std::vector<Row> wrong_data_6 = {
     REFUSED(
         ValueError,
         [] {
@@ -220,14 +205,7 @@ const std::vector<Row> wrong_data_6 = {
     ACCEPTED(S::SubsetRandomSampler({}).next(1), "PyTorch accepts it"),
 };
 
-TEST(WrongSamplers, AreRefused) {
-  check(wrong_data_1);
-  check(wrong_data_2);
-  check(wrong_data_3);
-  check(wrong_data_4);
-  check(wrong_data_5);
-  check(wrong_data_6);
-}
+TEST(WrongSamplers, AreRefused) { check(wrong_data); }
 
 }  // namespace
 }  // namespace taeda::wrong

@@ -22,7 +22,7 @@ using Tensors = std::vector<Tensor>;
 Tensor numbers() { return arange(4.0f); }
 Tensor leaf() { return rand({2}).requires_grad_(); }
 
-const std::vector<Row> wrong_distributed_1 = {
+const std::vector<Row> wrong_distributed = {
     REFUSED(DistributedError, dist::HashStore(10ms).get("x"),
             "HashStore.get: wait timeout after 10ms, keys: x"),
     REFUSED(ValueError, dist::HashStore(-5ms).get("x"),
@@ -96,9 +96,6 @@ const std::vector<Row> wrong_distributed_1 = {
             "Default process group has not been initialized, please make sure to call"),
     REFUSED(ValueError, dist::destroy_process_group(),
             "Default process group has not been initialized, please make sure to call"),
-};
-
-const std::vector<Row> wrong_distributed_2 = {
     REFUSED(ValueError, dist::new_group({0}),
             "Default process group has not been initialized, please make sure to call"),
     REFUSED(ValueError, dist::init_device_mesh("cpu", {1}),
@@ -125,18 +122,11 @@ const std::vector<Row> wrong_distributed_2 = {
             "schedule: expected gpipe, 1f1b or interleaved, got 'x'"),
     REFUSED(ValueError, cost::pipeline_actions(cost::Schedule::Interleaved, 9, 2, 3, 0),
             "an interleaved pipeline needs several parts on each device, got 0"),
-};
-
-const std::vector<Row> wrong_distributed_3 = {
     REFUSED(ValueError, cost::run_pipeline({}, 0, 0, cost::Schedule::GPipe, nullptr),
             "a pipeline of 0 stages cannot have 0 parts"),
 };
 
-TEST(WrongJobs, AreRefused) {
-  check(wrong_distributed_1);
-  check(wrong_distributed_2);
-  check(wrong_distributed_3);
-}
+TEST(WrongJobs, AreRefused) { check(wrong_distributed); }
 
 }  // namespace
 }  // namespace taeda::wrong

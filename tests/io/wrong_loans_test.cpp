@@ -29,7 +29,7 @@ struct Lent {
   float data[4] = {};
 };
 
-const std::vector<Row> wrong_io_1 = {
+const std::vector<Row> wrong_io = {
     REFUSED(Error, to_dlpack(sparse_vector()),
             "Can't export tensors with layout other than strided"),
     REFUSED(Error, to_dlpack(zeros({2}, Device("meta"))), "Cannot pack tensors on meta"),
@@ -103,9 +103,6 @@ const std::vector<Row> wrong_io_1 = {
             "no cuda device is available: "),
     REFUSED(ValueError, Lent::go([](DLTensor& t) { t.byte_offset = 1; }),
             "from_blob: the first Float is not at a multiple of 4 bytes"),
-};
-
-const std::vector<Row> wrong_io_2 = {
     REFUSED(Error, Lent::go([](DLTensor& t) { t.byte_offset = UINT64_MAX; }),
             "from_dlpack: byte_offset = 18446744073709551615 leads beyond all memory"),
     REFUSED(Error, Lent::go([](DLTensor& t) { t.byte_offset = UINT64_MAX - 3; }),
@@ -191,10 +188,7 @@ const std::vector<Row> wrong_io_2 = {
         "from_blob: expected a dtype, got Undefined"),
 };
 
-TEST(WrongLoans, AreRefused) {
-  check(wrong_io_1);
-  check(wrong_io_2);
-}
+TEST(WrongLoans, AreRefused) { check(wrong_io); }
 
 }  // namespace
 }  // namespace taeda::wrong

@@ -14,7 +14,7 @@ Tensor numbers() { return arange(4.0f); }
 Tensor longs(std::vector<int64_t> v) { return tensor(v, kLong); }
 nn::Sequential two_layers() { return nn::Sequential(nn::Linear(2, 2), nn::Linear(2, 2)); }
 
-const std::vector<Row> wrong_nn_1 = {
+const std::vector<Row> wrong_nn = {
     REFUSED(Error, R::pack_padded_sequence(rand({3, 2, 1}), longs({3, 4})),
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is"),
     REFUSED(Error, R::pack_padded_sequence(rand({3, 2, 1}), longs({3, 0})),
@@ -66,9 +66,6 @@ const std::vector<Row> wrong_nn_1 = {
     REFUSED(Error, R::invert_permutation(rand({2})),
             "scatter(): Expected dtype int32/int64 for index"),
     REFUSED(Error, R::pad_sequence({}), "received an empty list of sequences"),
-};
-
-const std::vector<Row> wrong_nn_2 = {
     REFUSED(Error, R::pad_sequence({Tensor()}),
             "nn::utils::rnn::pad_sequence(): Expected a tensor, but got an undefined"),
     REFUSED(IndexError, R::pad_sequence({scalar_tensor(1)}),
@@ -148,9 +145,6 @@ const std::vector<Row> wrong_nn_2 = {
             "Storage size calculation overflowed with sizes=[8, 4611686018427387904]"),
     REFUSED(Error, nn::GRU(nn::GRUOptions(1, kHuge)),
             "RNN: integer overflow in the calculation of sizes"),
-};
-
-const std::vector<Row> wrong_nn_3 = {
     REFUSED(
         Error,
         [] {
@@ -304,9 +298,6 @@ const std::vector<Row> wrong_nn_3 = {
             "number of chunks must be positive integer"),
     REFUSED(ValueError, nn::Pipe(two_layers(), nn::PipeOptions(2).checkpoint("often")),
             "checkpoint is not one of 'always', 'except_last', or 'never'"),
-};
-
-const std::vector<Row> wrong_nn_4 = {
     REFUSED(Error, nn::Pipe(two_layers(), nn::PipeOptions(2))->forward(Tensor()),
             "nn::PipeImpl::run(): Expected a tensor, but got an undefined Tensor"),
     REFUSED(Error, nn::Pipe(two_layers(), nn::PipeOptions(2))->forward(scalar_tensor(1.f)),
@@ -365,9 +356,6 @@ const std::vector<Row> wrong_nn_4 = {
             "cutoffs should be a sequence of unique, positive integers sorted in an"),
     REFUSED(ValueError, nn::AdaptiveLogSoftmaxWithLoss(2, 4, std::vector<int64_t>{3, 2}),
             "cutoffs should be a sequence of unique, positive integers sorted in an"),
-};
-
-const std::vector<Row> wrong_nn_5 = {
     REFUSED(ValueError, nn::AdaptiveLogSoftmaxWithLoss(2, 4, std::vector<int64_t>{9}),
             "cutoffs should be a sequence of unique, positive integers sorted in an"),
     REFUSED(Error,
@@ -437,13 +425,7 @@ const std::vector<Row> wrong_nn_5 = {
             "Accessing empty ModuleHolder"),
 };
 
-TEST(WrongSequences, AreRefused) {
-  check(wrong_nn_1);
-  check(wrong_nn_2);
-  check(wrong_nn_3);
-  check(wrong_nn_4);
-  check(wrong_nn_5);
-}
+TEST(WrongSequences, AreRefused) { check(wrong_nn); }
 
 }  // namespace
 }  // namespace taeda::wrong

@@ -26,7 +26,7 @@ std::vector<Tensor> run(onnx::Graph g, Tensor x = rand({2, 2})) {
   return onnx::ImportedModel(std::move(g))->run({x});
 }
 
-const std::vector<Row> wrong_onnx_1 = {
+const std::vector<Row> wrong_onnx = {
     REFUSED(NotImplementedError, run(graph("Nope")),
             "Taeda does not run the operator Nope 'n'; docs/onnx.md lists those that it"),
     REFUSED(Error, run(graph("Add", {"x", "nowhere"})),
@@ -89,9 +89,6 @@ const std::vector<Row> wrong_onnx_1 = {
     REFUSED(NotImplementedError,
             run(graph("GatherND", {"x", "i"}, {"y"}, {}, {{"i", longs({9, 9}).view({1, 2})}})),
             "Taeda does not run the operator GatherND 'n'; docs/onnx.md lists those that"),
-};
-
-const std::vector<Row> wrong_onnx_2 = {
     REFUSED(IndexError,
             run(graph("GatherElements", {"x", "i"}, {"y"}, {}, {{"i", longs({9}).view({1, 1})}})),
             "index 9 is out of bounds for dimension 0 with size 2"),
@@ -155,9 +152,6 @@ const std::vector<Row> wrong_onnx_2 = {
     REFUSED(Error, run(graph("TopK", {"x", "k"}, {"y"}, {}, {{"k", longs({-1})}})),
             "selected index k out of range"),
     REFUSED(Error, run(graph("Conv", {"x", "x"})), "its weights have sizes [2, 2]"),
-};
-
-const std::vector<Row> wrong_onnx_3 = {
     REFUSED(Error,
             run(graph("Conv", {"x", "w"}, {"y"}, {{"pads", std::vector<int64_t>{1}}},
                       {{"w", rand({1, 2, 3, 3})}}),
@@ -220,9 +214,6 @@ const std::vector<Row> wrong_onnx_3 = {
             "its value is no tensor of numbers"),
     REFUSED(NotImplementedError, run(graph("Constant", {}, {"y"}, {{"value", Tensor()}})),
             "the output #0 of Constant 'n' is used, which Taeda does not compute"),
-};
-
-const std::vector<Row> wrong_onnx_4 = {
     REFUSED(Error, run(graph("Identity", {"s"}, {"y"}, {}, {{"s", Tensor()}})),
             "onnx::ImportedModelImpl::ImportedModelImpl(): Expected a tensor, but got an"),
     REFUSED(NotImplementedError, run(graph("If", {"x"})),
@@ -244,12 +235,7 @@ const std::vector<Row> wrong_onnx_4 = {
             "detach(): Expected a tensor, but got an undefined Tensor"),
 };
 
-TEST(WrongGraphs, AreRefused) {
-  check(wrong_onnx_1);
-  check(wrong_onnx_2);
-  check(wrong_onnx_3);
-  check(wrong_onnx_4);
-}
+TEST(WrongGraphs, AreRefused) { check(wrong_onnx); }
 
 }  // namespace
 }  // namespace taeda::wrong

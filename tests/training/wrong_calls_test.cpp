@@ -13,7 +13,7 @@ using Tensors = std::vector<Tensor>;
 Tensor leaf() { return rand({2}).requires_grad_(); }
 Tensor no_loss() { return {}; }
 
-const std::vector<Row> wrong_training_1 = {
+const std::vector<Row> wrong_training = {
     REFUSED(
         ValueError,
         [] {
@@ -189,7 +189,7 @@ const std::vector<Row> wrong_training_1 = {
         "element 0 of tensors does not require grad and does not have a grad_fn"),
 };
 
-TEST(WrongTraining, AreRefused) { check(wrong_training_1); }
+TEST(WrongTraining, AreRefused) { check(wrong_training); }
 
 }  // namespace
 }  // namespace taeda::wrong

@@ -16,7 +16,7 @@ namespace T = vision::transforms;
 
 Tensor numbers() { return arange(4.0f); }
 
-const std::vector<Row> wrong_vision_1 = {
+const std::vector<Row> wrong_vision = {
     REFUSED(Error, V::make_grid(Tensor()),
             "vision::make_grid(): Expected a tensor, but got an undefined Tensor"),
     REFUSED(ValueError, V::make_grid(numbers()),
@@ -63,9 +63,6 @@ const std::vector<Row> wrong_vision_1 = {
             "encode_png expects (channels, height, width), got [3, 0, 2]"),
     REFUSED(ValueError, V::encode_jpeg(zeros({3, 2, 2}, kByte), 0),
             "Image quality should be a positive number between 1 and 100, got 0"),
-};
-
-const std::vector<Row> wrong_vision_2 = {
     REFUSED(ValueError, V::encode_jpeg(zeros({3, 2, 2}, kByte), 101),
             "Image quality should be a positive number between 1 and 100, got 101"),
     REFUSED(Error, V::encode_jpeg(zeros({3, 70000, 1}, kByte)),
@@ -107,10 +104,7 @@ const std::vector<Row> wrong_vision_2 = {
             "Expected a tensor, but got an undefined Tensor (default-constructed, or a"),
 };
 
-TEST(WrongPictures, AreRefused) {
-  check(wrong_vision_1);
-  check(wrong_vision_2);
-}
+TEST(WrongPictures, AreRefused) { check(wrong_vision); }
 
 }  // namespace
 }  // namespace taeda::wrong

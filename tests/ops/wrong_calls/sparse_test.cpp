@@ -6,7 +6,7 @@
 namespace taeda::wrong {
 namespace {
 
-const std::vector<Row> wrong_sparse_1 = {
+const std::vector<Row> wrong_sparse = {
     REFUSED(NotImplementedError, fft::fft(sparse_vector()),
             "Could not run 'fft::fft' with arguments from the 'SparseCPU' backend: it"),
     REFUSED(Error, linalg::inv(sparse_matrix()),
@@ -63,9 +63,6 @@ const std::vector<Row> wrong_sparse_1 = {
             "Could not run 'view' with arguments from the 'SparseCPU' backend: it takes"),
     REFUSED(NotImplementedError, sparse_vector().data_ptr(),
             "Could not run 'data_ptr' with arguments from the"),
-};
-
-const std::vector<Row> wrong_sparse_2 = {
     REFUSED(NotImplementedError, sparse_vector().data_ptr<float>(),
             "Could not run 'data_ptr' with arguments from the"),
     REFUSED(Error, sparse_vector().item(),
@@ -116,9 +113,6 @@ const std::vector<Row> wrong_sparse_2 = {
         "copy_sparse_to_sparse_ expected sparse coordinate tensor layout but got"),
     REFUSED(Error, conv2d(sparse_matrix(), sparse_matrix()),
             "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of"),
-};
-
-const std::vector<Row> wrong_sparse_3 = {
     REFUSED(NotImplementedError, sparse_vector().sort(),
             "Could not run 'sort' with arguments from the 'SparseCPU' backend: it takes"),
     REFUSED(Error, cat({sparse_vector(), numbers()}),
@@ -176,9 +170,6 @@ const std::vector<Row> wrong_sparse_3 = {
         "Storage size calculation overflowed with sizes=[4, 1073741824, 1,"),
     REFUSED(Error, zeros({1 << 30, 1 << 28}, Device("meta")).repeat({1 << 20, 1}),
             "numel: integer multiplication overflow"),
-};
-
-const std::vector<Row> wrong_sparse_4 = {
     REFUSED(NotImplementedError, unique_dim(zeros({2}, Device("meta")), 0),
             "unique_dim: attempted to run this operator with Meta tensors, but its"),
     REFUSED(NotImplementedError, zeros({2}, Device("meta")).equal(zeros({2}, Device("meta"))),
@@ -193,12 +184,7 @@ const std::vector<Row> wrong_sparse_4 = {
             "cannot repeat_interleave a meta tensor without output_size"),
 };
 
-TEST(WrongSparse, AreRefused) {
-  check(wrong_sparse_1);
-  check(wrong_sparse_2);
-  check(wrong_sparse_3);
-  check(wrong_sparse_4);
-}
+TEST(WrongSparse, AreRefused) { check(wrong_sparse); }
 
 }  // namespace
 }  // namespace taeda::wrong

@@ -6,7 +6,7 @@
 namespace taeda::wrong {
 namespace {
 
-const std::vector<Row> wrong_special_1 = {
+const std::vector<Row> wrong_special = {
     REFUSED(NotImplementedError, special::zeta(numbers(), numbers().to(kComplexFloat)),
             "\"zeta\" not implemented for 'ComplexFloat'"),
     REFUSED(NotImplementedError, special::i0(numbers().to(kComplexFloat)),
@@ -45,9 +45,6 @@ const std::vector<Row> wrong_special_1 = {
     ACCEPTED(longs({INT64_MIN}).div(longs({-1}), "trunc"), "wraps around, as PyTorch has it"),
     ACCEPTED(longs({1}).bitwise_left_shift(100), "wraps around, as PyTorch has it"),
     ACCEPTED(longs({1}).bitwise_left_shift(-1), "wraps around, as PyTorch has it"),
-};
-
-const std::vector<Row> wrong_special_2 = {
     ACCEPTED(longs({1}).bitwise_right_shift(64), "wraps around, as PyTorch has it"),
     ACCEPTED(longs({3}).pow(longs({kHuge})), "None"),
     ACCEPTED(tensor({INT32_MIN}, kInt).floor_divide(tensor({-1}, kInt)),
@@ -81,9 +78,6 @@ const std::vector<Row> wrong_special_2 = {
             "value cannot be converted to type int64_t without overflow: 1e+300"),
     REFUSED(Error, fft::fft(numbers(), 0), "Invalid number of data points (0) specified"),
     REFUSED(Error, fft::fft(numbers(), -4), "Invalid number of data points (-4) specified"),
-};
-
-const std::vector<Row> wrong_special_3 = {
     REFUSED(Error, fft::fft(numbers(), kHuge),
             "Storage size calculation overflowed with sizes=[4611686018427387900]"),
     REFUSED(IndexError, fft::fft(numbers(), 4, 3),
@@ -121,9 +115,6 @@ const std::vector<Row> wrong_special_3 = {
             "Storage size calculation overflowed with sizes=[4611686018427387904]"),
     ACCEPTED(fft::fftfreq(4, 0), "PyTorch accepts it"),
     ACCEPTED(fft::fftfreq(4, kNaN), "PyTorch accepts it"),
-};
-
-const std::vector<Row> wrong_special_4 = {
     ACCEPTED(fft::rfftfreq(-3), "PyTorch accepts it"),
     REFUSED(IndexError, fft::fftshift(numbers(), {1}),
             "Dimension out of range (expected to be in range of [-1, 0], but got 1)"),
@@ -171,9 +162,6 @@ const std::vector<Row> wrong_special_4 = {
             "istft(torch.ComplexFloatTensor[9, 5], n_fft=99, hop_length=24,"),
     REFUSED(Error, istft(rand({9, 0}).to(kComplexFloat), 16),
             "istft(torch.ComplexFloatTensor[9, 0], n_fft=16, hop_length=4,"),
-};
-
-const std::vector<Row> wrong_special_5 = {
     REFUSED(Error, istft(rand({9, 5}).to(kComplexFloat), 16, 4, 16, {}, true, false, {}, kHuge),
             "Storage size calculation overflowed with sizes=[1, 4611686018427387880]"),
     REFUSED(Error, istft(rand({9, 5}).to(kComplexFloat), 16, 0),
@@ -219,9 +207,6 @@ const std::vector<Row> wrong_special_5 = {
     REFUSED(Error, histogramdd(rand({4, 2}), IntArrayRef{kHuge, kHuge}),
             "Storage size calculation overflowed with sizes=[4611686018427387905]"),
     REFUSED(Error, cdist(square(), square(), kNaN), "cdist only supports non-negative p values"),
-};
-
-const std::vector<Row> wrong_special_6 = {
     REFUSED(Error, renorm(square(), kNaN, 0, 1), "renorm: non-positive-norm not supported"),
     REFUSED(Error, renorm(square(), 2, 0, kNaN), "renorm: expected maxnorm to be >= 0 but got nan"),
     REFUSED(Error, pdist(square(), kNaN), "pdist only supports non-negative p values"),
@@ -266,9 +251,6 @@ const std::vector<Row> wrong_special_6 = {
             "ctc_loss: integer overflow in the calculation of sizes"),
     REFUSED(Error, ctc_loss(rand({5, 2, 3}), longs({1, 2, 1, 1}), {5, 5}, {INT64_MAX, INT64_MAX}),
             "ctc_loss: integer overflow in the calculation of sizes"),
-};
-
-const std::vector<Row> wrong_special_7 = {
     REFUSED(Error, scaled_dot_product_attention(square(), square(), square(), {}, kNaN),
             "dropout probability has to be between 0 and 1, but got nan"),
 };
@@ -291,13 +273,7 @@ const std::vector<Row> wrong_special_far = {
 
 TEST(WrongSpecial, AreRefused) {
   check(wrong_special_far);
-  check(wrong_special_1);
-  check(wrong_special_2);
-  check(wrong_special_3);
-  check(wrong_special_4);
-  check(wrong_special_5);
-  check(wrong_special_6);
-  check(wrong_special_7);
+  check(wrong_special);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace taeda::wrong {
 namespace {
 
-const std::vector<Row> wrong_statistics_1 = {
+const std::vector<Row> wrong_statistics = {
     ACCEPTED(tensor({-128}, kChar).floor_divide(-1), "wraps around, as PyTorch has it"),
     ACCEPTED(tensor({-HUGE_VAL}).to(kByte), "no number of that dtype, as PyTorch leaves it open"),
     REFUSED(Error, tensor({1}, kByte).fill_(300),
@@ -52,9 +52,6 @@ const std::vector<Row> wrong_statistics_1 = {
             "torch.histogramdd: if weight tensor is provided it should have the same"),
     REFUSED(Error, histogramdd(square(), IntArrayRef{2, 2}),
             "histogramdd: The size of bins must be equal to the innermost dimension of"),
-};
-
-const std::vector<Row> wrong_statistics_2 = {
     REFUSED(Error, histogramdd(numbers(), 3),
             "torch.histogramdd: input tensor should have at least 2 dimensions"),
     REFUSED(Error, histogramdd(rand({4, 2}), IntArrayRef{-1, 2}),
@@ -98,9 +95,6 @@ const std::vector<Row> wrong_statistics_2 = {
     REFUSED(Error, renorm(numbers(), 2, 0, 1),
             "renorm: input needs at least 2 dimensions, got 1 dimensions"),
     REFUSED(Error, renorm(square(), -1, 0, 1), "renorm: non-positive-norm not supported"),
-};
-
-const std::vector<Row> wrong_statistics_3 = {
     REFUSED(IndexError, renorm(square(), 2, 5, 1),
             "Dimension out of range (expected to be in range of [-2, 1], but got 5)"),
     REFUSED(Error, renorm(square(), 2, 0, -1), "renorm: expected maxnorm to be >= 0 but got -1"),
@@ -146,9 +140,6 @@ const std::vector<Row> wrong_statistics_3 = {
             "Number of elements of source < number of ones in mask"),
     REFUSED(Error, masked_scatter(numbers(), ones({4}), rand({4})),
             "Mask tensor can take 0 and 1 values only"),
-};
-
-const std::vector<Row> wrong_statistics_4 = {
     REFUSED(IndexError, scatter_reduce(numbers(), 0, longs({9}), numbers(), "sum"),
             "index 9 is out of bounds for dimension 0 with size 4"),
     REFUSED(Error, scatter_reduce(numbers(), 0, longs({0}), numbers(), "max"),
@@ -196,9 +187,6 @@ const std::vector<Row> wrong_statistics_4 = {
             "Number of groups to divide channels in must be positive. Value of groups:-2"),
     REFUSED(Error, channel_shuffle(numbers(), 2),
             "channel_shuffle expects input with > 2 dims, but got input with sizes [4]"),
-};
-
-const std::vector<Row> wrong_statistics_5 = {
     REFUSED(Error, isin(Tensor(), numbers()),
             "isin(): Expected a tensor, but got an undefined Tensor"),
     REFUSED(Error, frexp(numbers().to(kLong)), "torch.frexp() only supports floating-point dtypes"),
@@ -238,9 +226,6 @@ const std::vector<Row> wrong_statistics_5 = {
     REFUSED(Error, geometric(numbers(), 0), "geometric_ expects p to be in (0, 1), but got p=0"),
     REFUSED(Error, geometric(numbers(), 1), "geometric_ expects p to be in (0, 1), but got p=1"),
     REFUSED(Error, log_normal(numbers(), 0, -1), "log_normal_ expects std > 0.0, but found std=-1"),
-};
-
-const std::vector<Row> wrong_statistics_6 = {
     REFUSED(Error, random(numbers(), 0),
             "random_ expects 'from' to be less than 'to', but got from=0 >= to=0"),
     REFUSED(Error, random(numbers(), 5, 5),
@@ -291,9 +276,6 @@ const std::vector<Row> wrong_statistics_6 = {
             "blank must be in label range"),
     REFUSED(Error, ctc_loss(rand({5, 1, 3}), longs({1, 2}).view({1, 2}), longs({5, 5}), longs({2})),
             "input_lengths must be of size batch_size"),
-};
-
-const std::vector<Row> wrong_statistics_7 = {
     REFUSED(Error, ctc_loss(rand({5, 2, 3}), longs({1, 2, 1}), longs({5, 5}), longs({2, 2})),
             "Expected tensor to have size 4 at dimension 0, but got size 3 for argument"),
     REFUSED(TypeError, ctc_loss(rand({5, 1, 3}), rand({1, 2}), longs({5}), longs({2})),
@@ -358,15 +340,7 @@ const std::vector<Row> wrong_statistics_7 = {
             "coalesce expected sparse coordinate tensor layout but got Strided"),
 };
 
-TEST(WrongStatistics, AreRefused) {
-  check(wrong_statistics_1);
-  check(wrong_statistics_2);
-  check(wrong_statistics_3);
-  check(wrong_statistics_4);
-  check(wrong_statistics_5);
-  check(wrong_statistics_6);
-  check(wrong_statistics_7);
-}
+TEST(WrongStatistics, AreRefused) { check(wrong_statistics); }
 
 }  // namespace
 }  // namespace taeda::wrong
