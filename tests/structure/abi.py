@@ -73,6 +73,28 @@ def exported(library, words):
     return sorted(found)
 
 
+def group_of(symbol):
+    """A class with "::" for its members, the name of a function, or of a method of Tensor, for its overloads."""
+    name = own_name(symbol)
+    scope = name.split("operator")[0].rpartition("::")[0]
+    return f"{scope}::" if scope.rpartition("::")[2][:1].isupper() and scope != "taeda::Tensor" else name
+
+
+def folded(found):
+    """A row for each class and each name of a namespace: "taeda::Event:: { query() const | ~Event() }"."""
+    groups = collections.defaultdict(list)
+    for symbol in found:
+        group = group_of(symbol)
+        groups[group].append(symbol.removeprefix(group))
+    return [f"{group}{rest[0]}" if len(rest) == 1 else f"{group} {{ {' | '.join(rest)} }}" for group, rest in groups.items()]
+
+
+def unfolded(rows):
+    for row in rows:
+        group, brace, rest = row.partition(" { ")
+        yield from (group + part for part in rest.removesuffix(" }").split(" | ")) if brace else [row]
+
+
 def symbols(roots, library):
     words = collections.Counter()
     for header, _ in public_headers(roots):
@@ -192,7 +214,7 @@ def layouts(roots, *command):
 
 def compare(path, now):
     """What the list has and the library has not, and the other way round."""
-    listed = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    listed = list(unfolded(line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")))
     gone, new = sorted(set(listed) - set(now)), sorted(set(now) - set(listed))
     for line in gone:
         print(f"gone or changed: {line}")
@@ -212,9 +234,10 @@ def main(action, kind, root, generated, *rest):
         return 1
     if action == "update":
         path.parent.mkdir(exist_ok=True)
-        path.write_text("# Written by abi.py: cmake --build <folder> --target update_abi\n" + "\n".join(now) + "\n",
+        rows = folded(now) if kind == "symbols" else now
+        path.write_text("# Written by abi.py: cmake --build <folder> --target update_abi\n" + "\n".join(rows) + "\n",
                         encoding="utf-8")
-        print(f"{path}: {len(now)} lines")
+        print(f"{path}: {len(now)} {kind}")
         return 0
     gone = compare(path, now)
     if gone:

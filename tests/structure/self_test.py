@@ -256,6 +256,12 @@ class Abi(unittest.TestCase):
         self.assertEqual(abi.own_name("taeda::T::operator()(int) const"), "taeda::T::operator_call")
         self.assertEqual(abi.own_name("taeda::Tensor::dim() const"), "taeda::Tensor::dim")
 
+    def test_overloads_and_members_share_a_row(self):
+        found = ["taeda::Event::Event(int)", "taeda::Event::operator bool() const", "taeda::f()", "taeda::f(int)", "taeda::g()"]
+        rows = abi.folded(found)
+        self.assertEqual(rows, ["taeda::Event:: { Event(int) | operator bool() const }", "taeda::f { () | (int) }", "taeda::g()"])
+        self.assertEqual(list(abi.unfolded(rows)), found)
+
     def test_what_is_gone_breaks_and_what_is_new_does_not(self):
         with tempfile.TemporaryDirectory() as folder:
             listed = pathlib.Path(folder) / "symbols.txt"
