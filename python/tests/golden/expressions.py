@@ -1,6 +1,6 @@
 """Fills expressions.json: what PyTorch 2.15 gives and says of each expression after `PREPARE`, with the seed 0.
 
-The table's keys are the expressions; one is added as a key with the value null. Run it with a Python that has PyTorch and NumPy 1.
+The keys are the expressions; one is added with the value null. Run it with a Python that has PyTorch and NumPy 1.
 """
 
 import json
