@@ -42,12 +42,10 @@ static void register_all() { TAEDA_CPU_FAMILIES(TAEDA_CALL) }
 // Kernels that only call a library, compiled once.
 namespace cpu {
 void register_linalg();
-void register_linalg_general();
 }  // namespace cpu
 
 void register_cpu_kernels() {
   cpu::register_linalg();
-  cpu::register_linalg_general();
   set_converts_operands(kCPU);
   switch (cpu::cpu_capability()) {
 #ifdef TAEDA_HAS_AVX512

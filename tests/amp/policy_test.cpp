@@ -19,7 +19,6 @@
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/linalg/einsum.h"
 #include "taeda/ops/linalg/linalg.h"
-#include "taeda/ops/linalg/linalg_general.h"
 #include "taeda/ops/linalg/linalg_tensors.h"
 #include "taeda/ops/linalg/matmul.h"
 #include "taeda/ops/nn/conv.h"

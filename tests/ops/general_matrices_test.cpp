@@ -10,7 +10,6 @@
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/linalg/linalg.h"
-#include "taeda/ops/linalg/linalg_general.h"
 #include "taeda/ops/linalg/linalg_tolerances.h"
 #include "taeda/ops/linalg/matmul.h"
 #include "taeda/ops/random/random.h"

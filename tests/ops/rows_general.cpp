@@ -4,7 +4,6 @@
 
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/linalg/linalg.h"
-#include "taeda/ops/linalg/linalg_general.h"
 #include "taeda/ops/linalg/matmul.h"
 #include "taeda/ops/reduce/histogram.h"
 #include "taeda/ops/shape/shape.h"

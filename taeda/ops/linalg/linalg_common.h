@@ -58,4 +58,10 @@ Unpacked lu_unpack(const Tensor& lu, const Tensor& pivots);
 void solve_triangular_in_place(const Tensor& a, const Tensor& x, bool upper, bool transpose,
                                bool unitriangular);
 
+/// The device that computes: the tensor's own, or the host.
+template <class S>
+Device device_with(const S& slot, const Tensor& t) {
+  return slot.get(t.device().type()) ? t.device() : Device(kCPU);
+}
+
 }  // namespace taeda::inline v0_2::detail

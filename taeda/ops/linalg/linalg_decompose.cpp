@@ -1,9 +1,10 @@
-// QR, symmetric eigenvalue and singular value decomposition.
+// QR, eigenvalue and singular value decomposition.
 #include <algorithm>
 #include <cctype>
 
 #include "bodies/linalg.h"
 #include "taeda/kernels/linalg.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/linalg/linalg.h"
@@ -115,7 +116,7 @@ Tensor svd_backward(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const
   return out;
 }
 
-std::string eigh_failed(int64_t info) {
+std::string eigenvalues_failed(int64_t info) {
   return concat(
       "The algorithm failed to converge because the input matrix is ill-conditioned or has too "
       "many repeated eigenvalues (error code: ",
@@ -145,7 +146,7 @@ std::tuple<Tensor, Tensor> eigh_values(const Tensor& A, bool vectors) {
   if (A.numel() > 0) {
     const Tensor info = make_tensor(batch_of(A), kInt, A.device());
     eigh_slot(A.device().type(), as_batch(v, 2), as_batch(w, 1), as_batch(info, 0), vectors);
-    check_info("linalg.eigh", info, eigh_failed);
+    check_info("linalg.eigh", info, eigenvalues_failed);
   }
   return {w, v};
 }
@@ -275,9 +276,93 @@ Tensor do_svdvals(const Tensor& A, std::optional<std::string_view> driver) {
   return svd_values(A.size(-2) < A.size(-1) ? A.mT() : A, 0).s;
 }
 
+// ---- of any square matrix ----
+
+namespace {
+
+/// Eigenvalues, and eigenvectors if wanted; no history.
+std::tuple<Tensor, Tensor> eig_values(const Tensor& A, bool vectors) {
+  const NoGradGuard guard;
+  check_square_input("linalg.eig", A);
+  const ScalarType dtype = to_complex_type(A.dtype());
+  const Device device = device_with(eig_slot, A);
+  const IntArrayRef batch = batch_of(A);
+  const int64_t n = A.size(-1);
+  Tensor w = make_tensor(shape_of(batch, {n}), dtype, device), v;
+  if (vectors) v = empty_columns(batch, n, n, w);
+  if (A.numel() > 0) {
+    TAEDA_CHECK(A.is_meta() || A.detach().isfinite().all().item<bool>(),
+                "torch.linalg.eig: input tensor should not contain infs or NaNs.");
+    const Tensor info = make_tensor(batch, kInt, device);
+    eig_slot(device.type(), as_batch(copy_columns(A.detach().to(device)), 2), as_batch(w, 1),
+             vectors ? as_batch(v, 2) : v, as_batch(info, 0));
+    check_info("linalg.eig", info, eigenvalues_failed);
+  }
+  return {w.to(A.device()), vectors ? v.to(A.device()) : v};
+}
+
+/// X with M X = B of complex matrices, by real ones of twice the size.
+Tensor complex_solve(const Tensor& M, const Tensor& B) {
+  const Tensor re = real(M), im = imag(M);
+  const Tensor rows[] = {cat({re, im.neg()}, -1), cat({im, re}, -1)};
+  const Tensor halves[] = {real(B), imag(B)};
+  const Tensor x = solve(cat(TensorList(rows, 2), -2), cat(TensorList(halves, 2), -2));
+  const int64_t n = M.size(-1);
+  return make_complex(x.narrow(-2, 0, n), x.narrow(-2, n, n));
+}
+
+/// V^H gV less what changes the vectors' lengths, over the differences of eigenvalues.
+Tensor through_vectors(const Tensor& gv, const Tensor& w, const Tensor& v) {
+  const Tensor inner = v.mH().matmul(gv), diagonal = taeda::diagonal(inner, 0, -2, -1);
+  const Tensor phase = imag(diagonal.detach());
+  TAEDA_CHECK(phase.is_meta() || phase.abs().max().item<double>() <= 1e-2,
+              "linalg_eig_backward: The eigenvectors in the complex case are specified up to "
+              "multiplication by e^{i phi}. The specified loss function depends on this quantity, "
+              "so it is ill-defined.");
+  const Tensor lengths = v.mul(real(diagonal).to(v.dtype()).unsqueeze(-2));
+  const Tensor numerator = inner.sub(v.mH().matmul(lengths));
+  const Tensor one = eye_like(w.size(-1), w.size(-1), w);
+  const Tensor apart = w.unsqueeze(-2).sub(w.unsqueeze(-1)).conj().add(one);
+  return numerator.div(apart).mul(one.neg().add(1));
+}
+
+Tensor eig_backward(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v,
+                    bool real_input) {
+  if (w.numel() == 0) return taeda::zeros_like(real_input ? real(v) : v);
+  Tensor inside;
+  if (gv.defined()) inside = through_vectors(gv, w, v);
+  if (gw.defined()) inside = inside.defined() ? inside.add(diag_embed(gw)) : diag_embed(gw);
+  const Tensor out = complex_solve(v.mH(), inside.matmul(v.mH()));
+  return real_input ? real(out) : out;
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> do_eig(const Tensor& A) {
+  auto [w, v] = eig_values(A, true);
+  if (wants_grad(A))
+    record_multi("LinalgEigBackward0", {w, v}, {A},
+                 [w = save_output(w, 0), v = save_output(v, 1), real_input = !A.is_complex()](
+                     const TensorVec& g, Needs) {
+                   return TensorVec{eig_backward(g[0], g[1], w.unpack(), v.unpack(), real_input)};
+                 });
+  return {w, v};
+}
+
+Tensor do_eigvals(const Tensor& A) {
+  if (wants_grad(A)) return std::get<0>(eig(A));
+  return std::get<0>(eig_values(A, false));
+}
+
 }  // namespace taeda::inline v0_2::linalg
 
 namespace taeda::inline v0_2 {
+
+std::tuple<Tensor, Tensor> symeig(const Tensor& self, bool eigenvectors, bool upper) {
+  const char* const triangle = upper ? "U" : "L";
+  if (eigenvectors) return linalg::eigh(self, triangle);
+  return {linalg::eigvalsh(self, triangle), self.new_empty({0})};
+}
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compute_uv) {
   if (!compute_uv) {
