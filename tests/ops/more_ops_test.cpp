@@ -14,6 +14,7 @@
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/special.h"
 #include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/index/scatter.h"
 #include "taeda/ops/linalg/matmul.h"
 #include "taeda/ops/names.h"
 #include "taeda/ops/random/random.h"
@@ -21,7 +22,6 @@
 #include "taeda/ops/reduce/selection.h"
 #include "taeda/ops/reduce/statistics.h"
 #include "taeda/ops/shape/join.h"
-#include "taeda/ops/shape/parts.h"
 #include "tests/error_of.h"
 
 namespace taeda {

@@ -8,7 +8,7 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/index/index.h"
-#include "taeda/ops/shape/parts.h"
+#include "taeda/ops/index/scatter.h"
 #include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 

@@ -17,7 +17,6 @@
 #include "taeda/ops/random/random.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/shape/join.h"
-#include "taeda/ops/shape/parts.h"
 #include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"

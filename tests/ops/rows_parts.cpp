@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/index/scatter.h"
+#include "taeda/ops/reduce/selection.h"
 #include "taeda/ops/shape/join.h"
-#include "taeda/ops/shape/parts.h"
 #include "tests/ops/op_table.h"
 
 namespace taeda::testing {

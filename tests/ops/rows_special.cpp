@@ -5,7 +5,6 @@
 
 #include "taeda/ops/elementwise/special.h"
 #include "taeda/ops/reduce/statistics.h"
-#include "taeda/ops/shape/parts.h"
 #include "tests/ops/fibres.h"
 #include "tests/ops/op_table.h"
 

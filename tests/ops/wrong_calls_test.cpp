@@ -17,7 +17,7 @@
 #include "taeda/ops/nn/pool.h"
 #include "taeda/ops/operations.h"
 #include "taeda/ops/random/random.h"
-#include "taeda/ops/shape/parts.h"
+#include "taeda/ops/shape/join.h"
 
 namespace taeda {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "bodies/selection.h"
 #include "taeda/autograd/record.h"
+#include "taeda/device/host_graph.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -17,7 +18,6 @@
 #include "taeda/ops/reduce/scan.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/ops/shape/join.h"
-#include "taeda/ops/shape/parts.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -130,56 +130,69 @@ std::tuple<Tensor, Tensor, Tensor> do_unique_dim_consecutive(const Tensor& self,
   return unique_slices(self, dim, false, return_inverse, return_counts);
 }
 
-Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                    std::string_view reduce, bool include_self) {
-  TAEDA_CHECK(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
-              "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ",
-              reduce, ".");
-  TAEDA_CHECK(self.dtype() == source.dtype(),
-              "index_reduce(): self and source expected to have the same dtype, but got (self) ",
-              self.dtype(), " and (source) ", source.dtype());
-  TAEDA_CHECK(index.dim() <= 1, "index_reduce(): Index is supposed to be a vector");
-  const int64_t along = wrap_dim(dim, self.dim());
-  const int64_t slices = source.dim() == 0 ? 1 : source.size(along);
-  TAEDA_CHECK(index.numel() == slices, "index_reduce(): Number of indices should be equal to ",
-              "source.size(dim): ", slices, ", got ", index.numel());
-  if (self.dim() == 0)
-    return scatter_reduce(self.unsqueeze(0), 0, index.reshape({1}).to(kLong), source.reshape({1}),
-                          reduce, include_self)
-        .squeeze(0);
-  DimVector sizes(static_cast<size_t>(self.dim()), 1);
-  sizes[static_cast<size_t>(along)] = slices;
-  const Tensor places = index.to(kLong).reshape(sizes).expand(source.sizes());
-  return scatter_reduce(self, along, places, source, reduce, include_self);
-}
-
 namespace {
 
-/// A copy of `self` and of what lies between its elements, with its strides and offset: places that
-/// are counted in its storage are the same ones in the copy.
-Tensor copy_where_it_lies(const Tensor& self) {
-  int64_t end = self.storage_offset() + 1;
-  for (int64_t d = 0; d < self.dim(); ++d) {
-    if (self.size(d) == 0 || (self.size(d) > 1 && self.stride(d) == 0)) return self.clone();
-    end += (self.size(d) - 1) * self.stride(d);
+/// Membership of whole numbers by a table of all between the least and the largest; undefined where
+/// that would be large, or values are not at hand.
+Tensor isin_table(const Tensor& elements, const Tensor& test_elements, bool invert) {
+  constexpr int64_t kLargest = int64_t{1} << 20;
+  const bool whole = is_integral(elements.dtype()) && is_integral(test_elements.dtype());
+  if (!whole || !elements.is_cpu() || !test_elements.is_cpu() || detail::host_recording())
+    return {};
+  const auto [least, most] = test_elements.aminmax();
+  const int64_t low = least.item<int64_t>(), high = most.item<int64_t>();
+  if (low < -kLargest || high > kLargest) return {};
+  std::vector<uint8_t> table(static_cast<size_t>(high - low + 1), invert);
+  const Tensor list = test_elements.to(kLong).contiguous(), all = elements.to(kLong).contiguous();
+  const int64_t* const given = list.data_ptr<int64_t>();
+  for (int64_t i = 0; i < list.numel(); ++i) table[static_cast<size_t>(given[i] - low)] = !invert;
+  const Tensor out = empty(elements.sizes(), elements.options().dtype(kBool));
+  bool* const to = out.data_ptr<bool>();
+  const int64_t* const from = all.data_ptr<int64_t>();
+  for (int64_t i = 0; i < all.numel(); ++i) {
+    const bool inside = from[i] >= low && from[i] <= high;
+    to[i] = inside ? table[static_cast<size_t>(from[i] - low)] != 0 : invert;
   }
-  if (end == self.numel() && self.is_contiguous()) return self.clone();
-  return self.as_strided({end}, {1}, 0)
-      .clone()
-      .as_strided(self.sizes(), self.strides(), self.storage_offset());
+  return out;
+}
+
+void check_isin(ScalarType t) {
+  TAEDA_CHECK_AS(NotImplementedError, t != kBool && !is_complex(t),
+                 "Unsupported input type encountered for isin(): ", to_string(t));
 }
 
 }  // namespace
 
-Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
-                          IntArrayRef stride, OptionalDim storage_offset) {
-  const Tensor out = copy_where_it_lies(self);
-  const Tensor part = out.as_strided(size, stride, storage_offset);
-  TAEDA_CHECK(part.sizes() == src.sizes(),
-              "expected src to have a size equal to the slice of self. src size = ", src.sizes(),
-              ", slice size = ", part.sizes());
-  part.copy_(src);
-  return out;
+Tensor isin(const Tensor& elements, const Scalar& test_element, bool, bool invert) {
+  check_isin(elements.dtype());
+  check_isin(test_element.type());
+  return invert ? elements.ne(test_element) : elements.eq(test_element);
+}
+
+Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
+  check_isin(element.type());
+  return isin(full({}, element, test_elements.options()), test_elements, assume_unique, invert);
+}
+
+Tensor do_isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique,
+               bool invert) {
+  if (test_elements.numel() > 0)
+    if (const Tensor out = isin_table(elements, test_elements, invert); out.defined()) return out;
+  return compose_isin(elements, test_elements, assume_unique, invert);
+}
+
+Tensor compose_isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/,
+                    bool invert) {
+  check_isin(elements.dtype());
+  check_isin(test_elements.dtype());
+  NoGradGuard guard;
+  const int64_t n = test_elements.numel();
+  if (n == 0) return full(elements.sizes(), invert, elements.options().dtype(kBool));
+  const Tensor sorted = std::get<0>(test_elements.reshape({-1}).sort());
+  const Tensor flat = elements.reshape({-1}).contiguous();
+  const Tensor place = searchsorted(sorted, flat).clamp_max(n - 1);
+  const Tensor found = eq(sorted.index_select(0, place), flat).view(elements.sizes());
+  return invert ? logical_not(found) : found;
 }
 
 // ---- numbers ----

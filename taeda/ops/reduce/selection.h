@@ -1,4 +1,4 @@
-// Counting and choosing among elements and slices, parts replaced, numbers taken apart.
+// Counting and choosing among elements and slices, numbers taken apart.
 // [operations, out]
 #pragma once
 
@@ -24,16 +24,15 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, in
                                                           bool return_inverse = false,
                                                           bool return_counts = false);
 
-/// A copy of `self` whose slices at `index` along `dim` are combined with those of `source` by
-/// `reduce`: "prod", "mean", "amax" or "amin"; self's own elements take part if `include_self`.
-/// [method, in-place, composite]
-Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                    std::string_view reduce, bool include_self = true);
-/// A copy of `self` whose part as_strided(size, stride, storage_offset) is `src`. Throws Error
-/// unless src has that part's sizes.
-/// [method, composite]
-Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
-                          IntArrayRef stride, OptionalDim storage_offset = {});
+/// Whether each element (each other one, if `invert`) is among `test_elements`.
+/// [dtypes: floating integral, composition]
+Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
+            bool invert = false);
+/// [dtypes: floating integral, composite]
+Tensor isin(const Tensor& elements, const Scalar& test_element, bool assume_unique = false,
+            bool invert = false);
+Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique = false,
+            bool invert = false);
 
 /// (mantissa, exponent) with self = mantissa 2^exponent and 1/2 <= |mantissa| < 1; exponent is
 /// int32. The exponent of 0, infinities and NaN is 0.

@@ -2,9 +2,12 @@
 
 #include "bodies/join.h"
 #include "taeda/autograd/record.h"
+#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/join.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/create/create_common.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/sparse/sparse_common.h"
 #include "taeda/tensor/promote.h"
@@ -328,6 +331,172 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   }
   // PyTorch lays "xy" grids out as transposed "ij" grids; values and shapes are the same.
   return out;
+}
+
+// ---- columns, rows and diagonals ----
+
+namespace {
+
+std::vector<Tensor> split_along(const char* name, const Tensor& self, int64_t least, int64_t dim,
+                                int64_t sections) {
+  TAEDA_CHECK(self.dim() >= least, "torch.", name, " requires a tensor with at least ", least,
+              " dimension, but got a tensor with ", self.dim(), " dimensions!");
+  TAEDA_CHECK(sections > 0 && self.size(dim) % sections == 0, "torch.", name,
+              " attempted to split along dimension ", dim, ", but the size of the dimension ",
+              self.size(dim), " is not divisible by the split_size ", sections, "!");
+  return tensor_split(self, sections, dim);
+}
+
+std::vector<Tensor> split_along(const char* name, const Tensor& self, int64_t least, int64_t dim,
+                                IntArrayRef indices) {
+  TAEDA_CHECK(self.dim() >= least, "torch.", name, " requires a tensor with at least ", least,
+              " dimension, but got a tensor with ", self.dim(), " dimensions!");
+  return tensor_split(self, indices, dim);
+}
+
+int64_t columns_of(const Tensor& t) { return t.dim() < 2 ? 0 : 1; }
+
+}  // namespace
+
+std::vector<Tensor> hsplit(const Tensor& self, int64_t sections) {
+  return split_along("hsplit", self, 1, columns_of(self), sections);
+}
+std::vector<Tensor> hsplit(const Tensor& self, IntArrayRef indices) {
+  return split_along("hsplit", self, 1, columns_of(self), indices);
+}
+std::vector<Tensor> vsplit(const Tensor& self, int64_t sections) {
+  return split_along("vsplit", self, 2, 0, sections);
+}
+std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices) {
+  return split_along("vsplit", self, 2, 0, indices);
+}
+std::vector<Tensor> dsplit(const Tensor& self, int64_t sections) {
+  return split_along("dsplit", self, 3, 2, sections);
+}
+std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices) {
+  return split_along("dsplit", self, 3, 2, indices);
+}
+
+// ---- put together ----
+
+Tensor diagflat(const Tensor& self, int64_t offset) { return self.reshape({-1}).diag(offset); }
+
+Tensor block_diag(TensorList tensors) {
+  TAEDA_CHECK(!tensors.empty(), "torch.block_diag: expected at least one tensor");
+  std::vector<Tensor> blocks;
+  int64_t rows = 0, columns = 0, position = 0;
+  ScalarType dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) {
+    TAEDA_CHECK(t.dim() <= 2,
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                "Input ",
+                position++, " has ", t.dim(), " dimensions");
+    blocks.push_back(t.dim() == 2 ? t : t.reshape({1, -1}));
+    rows += blocks.back().size(0);
+    columns += blocks.back().size(1);
+    dtype = promote_types(dtype, t.dtype());
+  }
+  const Tensor out = zeros({rows, columns}, tensors[0].options().dtype(dtype));
+  int64_t row = 0, column = 0;
+  for (const Tensor& block : blocks) {
+    out.narrow(0, row, block.size(0)).narrow(1, column, block.size(1)).copy_(block);
+    row += block.size(0);
+    column += block.size(1);
+  }
+  return out;
+}
+
+Tensor cartesian_prod(TensorList tensors) {
+  for (const Tensor& t : tensors)
+    TAEDA_CHECK(t.dim() == 1, "Expect a 1D vector, but got shape ", t.sizes());
+  if (tensors.size() == 1) return tensors[0];
+  std::vector<Tensor> columns;
+  for (const Tensor& grid : meshgrid(tensors)) columns.push_back(grid.reshape({-1}));
+  return stack(columns, 1);
+}
+
+namespace {
+
+/// n over k: every product of the first factors is divisible.
+CheckedInt combination_count(int64_t n, int64_t k) {
+  CheckedInt out = k <= n;
+  for (int64_t i = 1; i <= std::min(k, n - k) && out.representable(); ++i)
+    out = out * (n - i + 1) / i;
+  return out;
+}
+
+}  // namespace
+
+Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
+  TAEDA_CHECK(self.dim() == 1, "Expect a 1D vector, but got shape ", self.sizes());
+  TAEDA_CHECK(r >= 0, "Expect a non-negative number, but got ", r);
+  if (r == 0) return empty({0}, self.options());
+  const char* const op = "combinations";
+  const int64_t n = self.size(0), gap = with_replacement ? 0 : 1;
+  const CheckedInt choices = with_replacement ? CheckedInt(n) + r - 1 : n;
+  const int64_t count = combination_count(choices.value(op), r).value(op);
+  Tensor index = empty({count, r}, kLong);
+  int64_t* place = index.data_ptr<int64_t>();
+  std::vector<int64_t> choice(static_cast<size_t>(count > 0 ? r : 0));
+  for (size_t i = 0; i < choice.size(); ++i) choice[i] = static_cast<int64_t>(i) * gap;
+  // The last place that can still move moves on, those behind it follow as closely as they may.
+  const auto limit = [&](int64_t i) { return n - 1 - (r - 1 - i) * gap; };
+  for (int64_t row = 0; row < count; ++row) {
+    place = std::copy(choice.begin(), choice.end(), place);
+    int64_t i = r - 1;
+    while (i >= 0 && choice[static_cast<size_t>(i)] == limit(i)) --i;
+    if (i < 0) break;
+    ++choice[static_cast<size_t>(i)];
+    for (; i + 1 < r; ++i)
+      choice[static_cast<size_t>(i + 1)] = choice[static_cast<size_t>(i)] + gap;
+  }
+  return self.index_select(0, index.flatten().to(self.device())).view({count, r});
+}
+
+Tensor column_stack(TensorList tensors) {
+  TAEDA_CHECK(!tensors.empty(), "column_stack expects a non-empty TensorList");
+  std::vector<Tensor> columns;
+  for (const Tensor& t : tensors) columns.push_back(t.dim() <= 1 ? t.reshape({-1, 1}) : t);
+  return hstack(columns);
+}
+Tensor row_stack(TensorList tensors) { return vstack(tensors); }
+
+Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
+Tensor atleast_2d(const Tensor& self) {
+  return self.dim() < 2 ? atleast_1d(self).unsqueeze(0) : self;
+}
+Tensor atleast_3d(const Tensor& self) {
+  return self.dim() < 3 ? atleast_2d(self).unsqueeze(-1) : self;
+}
+
+namespace {
+
+std::vector<Tensor> each_of(TensorList tensors, Tensor (*f)(const Tensor&)) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(f(t));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Tensor> atleast_1d(TensorList tensors) { return each_of(tensors, &atleast_1d); }
+std::vector<Tensor> atleast_2d(TensorList tensors) { return each_of(tensors, &atleast_2d); }
+std::vector<Tensor> atleast_3d(TensorList tensors) { return each_of(tensors, &atleast_3d); }
+
+Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  TAEDA_CHECK(self.dim() > 2,
+              "channel_shuffle expects input with > 2 dims, but got input with "
+              "sizes ",
+              self.sizes());
+  TAEDA_CHECK(groups > 0,
+              "Number of groups to divide channels in must be positive. Value of "
+              "groups:",
+              groups);
+  const int64_t channels = self.size(1);
+  TAEDA_CHECK(channels % groups == 0, "Number of channels must be divisible by groups. Got ",
+              channels, " channels and ", groups, " groups.");
+  const Tensor out = self.unflatten(1, {groups, channels / groups}).transpose(1, 2).flatten(1, 2);
+  return detail::apart_from(out, self);
 }
 
 }  // namespace taeda::inline v0_2

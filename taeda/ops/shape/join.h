@@ -45,4 +45,44 @@ std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices_or_se
 /// [composite]
 std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing = "ij");
 
+/// tensor_split along columns (the only dimension of vectors), rows and depth. Throws Error unless
+/// `sections` divides the size.
+/// [method, view, composite]
+std::vector<Tensor> hsplit(const Tensor& self, int64_t sections);
+std::vector<Tensor> hsplit(const Tensor& self, IntArrayRef indices);
+std::vector<Tensor> vsplit(const Tensor& self, int64_t sections);
+std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices);
+std::vector<Tensor> dsplit(const Tensor& self, int64_t sections);
+std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices);
+
+/// A square matrix with the flattened tensor on a diagonal.
+/// [method, composite]
+Tensor diagflat(const Tensor& self, int64_t offset = 0);
+/// The matrices along the diagonal of a matrix of zeros; vectors count as rows.
+/// [composite]
+Tensor block_diag(TensorList tensors);
+/// All tuples of one element of each vector, as rows; of one vector, the vector.
+/// [composite]
+Tensor cartesian_prod(TensorList tensors);
+/// All choices of r elements of a vector, as rows, in order.
+/// [composite]
+Tensor combinations(const Tensor& self, int64_t r = 2, bool with_replacement = false);
+/// The tensors as columns of one matrix, or one above the other.
+/// [composite]
+Tensor column_stack(TensorList tensors);
+Tensor row_stack(TensorList tensors);
+/// With dimensions of size 1 added until there are one, two or three.
+/// [view: maybe, not out, composite]
+Tensor atleast_1d(const Tensor& self);
+Tensor atleast_2d(const Tensor& self);
+Tensor atleast_3d(const Tensor& self);
+/// The same for each of several tensors.
+/// [view: maybe, not out, composite]
+std::vector<Tensor> atleast_1d(TensorList tensors);
+std::vector<Tensor> atleast_2d(TensorList tensors);
+std::vector<Tensor> atleast_3d(TensorList tensors);
+/// Channels (dimension 1) in `groups` dealt out in turn (Zhang et al., arXiv:1707.01083).
+/// [composite]
+Tensor channel_shuffle(const Tensor& self, int64_t groups);
+
 }  // namespace taeda

@@ -6,7 +6,6 @@
 
 #include "taeda/distributed/distributed.h"
 #include "taeda/ops/create/create.h"
-#include "taeda/ops/shape/parts.h"
 #include "tests/distributed/faults/machines.h"
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/distributed/stores.h"

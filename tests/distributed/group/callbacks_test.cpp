@@ -6,7 +6,6 @@
 
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
-#include "taeda/ops/shape/parts.h"
 #include "taeda/ops/shape/shape.h"
 #include "tests/distributed/group/ranks.h"
 #include "tests/error_of.h"

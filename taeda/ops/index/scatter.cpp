@@ -1,22 +1,17 @@
-#include "taeda/ops/shape/parts.h"
+#include "taeda/ops/index/scatter.h"
 
-#include "bodies/parts.h"
+#include "bodies/scatter.h"
 #include "taeda/autograd/record.h"
-#include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
-#include "taeda/device/host_graph.h"
 #include "taeda/kernels/index.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
-#include "taeda/ops/create/create_common.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/nn/fused_backward.h"
 #include "taeda/ops/reduce/scan.h"
-#include "taeda/ops/reduce/sort.h"
 #include "taeda/ops/shape/join.h"
-#include "taeda/tensor/observer.h"
 
 namespace taeda::inline v0_2 {
 
@@ -261,235 +256,51 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
   return index_put(self.reshape({-1}), places, source.reshape({-1}), accumulate).view(self.sizes());
 }
 
-namespace {
-
-/// Membership of whole numbers by a table of all between the least and the largest; undefined where
-/// that would be large, or values are not at hand.
-Tensor isin_table(const Tensor& elements, const Tensor& test_elements, bool invert) {
-  constexpr int64_t kLargest = int64_t{1} << 20;
-  const bool whole = is_integral(elements.dtype()) && is_integral(test_elements.dtype());
-  if (!whole || !elements.is_cpu() || !test_elements.is_cpu() || detail::host_recording())
-    return {};
-  const auto [least, most] = test_elements.aminmax();
-  const int64_t low = least.item<int64_t>(), high = most.item<int64_t>();
-  if (low < -kLargest || high > kLargest) return {};
-  std::vector<uint8_t> table(static_cast<size_t>(high - low + 1), invert);
-  const Tensor list = test_elements.to(kLong).contiguous(), all = elements.to(kLong).contiguous();
-  const int64_t* const given = list.data_ptr<int64_t>();
-  for (int64_t i = 0; i < list.numel(); ++i) table[static_cast<size_t>(given[i] - low)] = !invert;
-  const Tensor out = empty(elements.sizes(), elements.options().dtype(kBool));
-  bool* const to = out.data_ptr<bool>();
-  const int64_t* const from = all.data_ptr<int64_t>();
-  for (int64_t i = 0; i < all.numel(); ++i) {
-    const bool inside = from[i] >= low && from[i] <= high;
-    to[i] = inside ? table[static_cast<size_t>(from[i] - low)] != 0 : invert;
-  }
-  return out;
-}
-
-void check_isin(ScalarType t) {
-  TAEDA_CHECK_AS(NotImplementedError, t != kBool && !is_complex(t),
-                 "Unsupported input type encountered for isin(): ", to_string(t));
-}
-
-}  // namespace
-
-Tensor isin(const Tensor& elements, const Scalar& test_element, bool, bool invert) {
-  check_isin(elements.dtype());
-  check_isin(test_element.type());
-  return invert ? elements.ne(test_element) : elements.eq(test_element);
-}
-
-Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
-  check_isin(element.type());
-  return isin(full({}, element, test_elements.options()), test_elements, assume_unique, invert);
-}
-
-Tensor do_isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique,
-               bool invert) {
-  if (test_elements.numel() > 0)
-    if (const Tensor out = isin_table(elements, test_elements, invert); out.defined()) return out;
-  return compose_isin(elements, test_elements, assume_unique, invert);
-}
-
-Tensor compose_isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/,
-                    bool invert) {
-  check_isin(elements.dtype());
-  check_isin(test_elements.dtype());
-  NoGradGuard guard;
-  const int64_t n = test_elements.numel();
-  if (n == 0) return full(elements.sizes(), invert, elements.options().dtype(kBool));
-  const Tensor sorted = std::get<0>(test_elements.reshape({-1}).sort());
-  const Tensor flat = elements.reshape({-1}).contiguous();
-  const Tensor place = searchsorted(sorted, flat).clamp_max(n - 1);
-  const Tensor found = eq(sorted.index_select(0, place), flat).view(elements.sizes());
-  return invert ? logical_not(found) : found;
-}
-
-// ---- taken apart ----
-
-namespace {
-
-std::vector<Tensor> split_along(const char* name, const Tensor& self, int64_t least, int64_t dim,
-                                int64_t sections) {
-  TAEDA_CHECK(self.dim() >= least, "torch.", name, " requires a tensor with at least ", least,
-              " dimension, but got a tensor with ", self.dim(), " dimensions!");
-  TAEDA_CHECK(sections > 0 && self.size(dim) % sections == 0, "torch.", name,
-              " attempted to split along dimension ", dim, ", but the size of the dimension ",
-              self.size(dim), " is not divisible by the split_size ", sections, "!");
-  return tensor_split(self, sections, dim);
-}
-
-std::vector<Tensor> split_along(const char* name, const Tensor& self, int64_t least, int64_t dim,
-                                IntArrayRef indices) {
-  TAEDA_CHECK(self.dim() >= least, "torch.", name, " requires a tensor with at least ", least,
-              " dimension, but got a tensor with ", self.dim(), " dimensions!");
-  return tensor_split(self, indices, dim);
-}
-
-int64_t columns_of(const Tensor& t) { return t.dim() < 2 ? 0 : 1; }
-
-}  // namespace
-
-std::vector<Tensor> hsplit(const Tensor& self, int64_t sections) {
-  return split_along("hsplit", self, 1, columns_of(self), sections);
-}
-std::vector<Tensor> hsplit(const Tensor& self, IntArrayRef indices) {
-  return split_along("hsplit", self, 1, columns_of(self), indices);
-}
-std::vector<Tensor> vsplit(const Tensor& self, int64_t sections) {
-  return split_along("vsplit", self, 2, 0, sections);
-}
-std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices) {
-  return split_along("vsplit", self, 2, 0, indices);
-}
-std::vector<Tensor> dsplit(const Tensor& self, int64_t sections) {
-  return split_along("dsplit", self, 3, 2, sections);
-}
-std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices) {
-  return split_along("dsplit", self, 3, 2, indices);
-}
-
-// ---- put together ----
-
-Tensor diagflat(const Tensor& self, int64_t offset) { return self.reshape({-1}).diag(offset); }
-
-Tensor block_diag(TensorList tensors) {
-  TAEDA_CHECK(!tensors.empty(), "torch.block_diag: expected at least one tensor");
-  std::vector<Tensor> blocks;
-  int64_t rows = 0, columns = 0, position = 0;
-  ScalarType dtype = tensors[0].dtype();
-  for (const Tensor& t : tensors) {
-    TAEDA_CHECK(t.dim() <= 2,
-                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
-                "Input ",
-                position++, " has ", t.dim(), " dimensions");
-    blocks.push_back(t.dim() == 2 ? t : t.reshape({1, -1}));
-    rows += blocks.back().size(0);
-    columns += blocks.back().size(1);
-    dtype = promote_types(dtype, t.dtype());
-  }
-  const Tensor out = zeros({rows, columns}, tensors[0].options().dtype(dtype));
-  int64_t row = 0, column = 0;
-  for (const Tensor& block : blocks) {
-    out.narrow(0, row, block.size(0)).narrow(1, column, block.size(1)).copy_(block);
-    row += block.size(0);
-    column += block.size(1);
-  }
-  return out;
-}
-
-Tensor cartesian_prod(TensorList tensors) {
-  for (const Tensor& t : tensors)
-    TAEDA_CHECK(t.dim() == 1, "Expect a 1D vector, but got shape ", t.sizes());
-  if (tensors.size() == 1) return tensors[0];
-  std::vector<Tensor> columns;
-  for (const Tensor& grid : meshgrid(tensors)) columns.push_back(grid.reshape({-1}));
-  return stack(columns, 1);
+Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                    std::string_view reduce, bool include_self) {
+  TAEDA_CHECK(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
+              "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ",
+              reduce, ".");
+  TAEDA_CHECK(self.dtype() == source.dtype(),
+              "index_reduce(): self and source expected to have the same dtype, but got (self) ",
+              self.dtype(), " and (source) ", source.dtype());
+  TAEDA_CHECK(index.dim() <= 1, "index_reduce(): Index is supposed to be a vector");
+  const int64_t along = wrap_dim(dim, self.dim());
+  const int64_t slices = source.dim() == 0 ? 1 : source.size(along);
+  TAEDA_CHECK(index.numel() == slices, "index_reduce(): Number of indices should be equal to ",
+              "source.size(dim): ", slices, ", got ", index.numel());
+  if (self.dim() == 0)
+    return scatter_reduce(self.unsqueeze(0), 0, index.reshape({1}).to(kLong), source.reshape({1}),
+                          reduce, include_self)
+        .squeeze(0);
+  DimVector sizes(static_cast<size_t>(self.dim()), 1);
+  sizes[static_cast<size_t>(along)] = slices;
+  const Tensor places = index.to(kLong).reshape(sizes).expand(source.sizes());
+  return scatter_reduce(self, along, places, source, reduce, include_self);
 }
 
 namespace {
 
-/// n over k: every product of the first factors is divisible.
-CheckedInt combination_count(int64_t n, int64_t k) {
-  CheckedInt out = k <= n;
-  for (int64_t i = 1; i <= std::min(k, n - k) && out.representable(); ++i)
-    out = out * (n - i + 1) / i;
-  return out;
-}
-
-}  // namespace
-
-Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
-  TAEDA_CHECK(self.dim() == 1, "Expect a 1D vector, but got shape ", self.sizes());
-  TAEDA_CHECK(r >= 0, "Expect a non-negative number, but got ", r);
-  if (r == 0) return empty({0}, self.options());
-  const char* const op = "combinations";
-  const int64_t n = self.size(0), gap = with_replacement ? 0 : 1;
-  const CheckedInt choices = with_replacement ? CheckedInt(n) + r - 1 : n;
-  const int64_t count = combination_count(choices.value(op), r).value(op);
-  Tensor index = empty({count, r}, kLong);
-  int64_t* place = index.data_ptr<int64_t>();
-  std::vector<int64_t> choice(static_cast<size_t>(count > 0 ? r : 0));
-  for (size_t i = 0; i < choice.size(); ++i) choice[i] = static_cast<int64_t>(i) * gap;
-  // The last place that can still move moves on, those behind it follow as closely as they may.
-  const auto limit = [&](int64_t i) { return n - 1 - (r - 1 - i) * gap; };
-  for (int64_t row = 0; row < count; ++row) {
-    place = std::copy(choice.begin(), choice.end(), place);
-    int64_t i = r - 1;
-    while (i >= 0 && choice[static_cast<size_t>(i)] == limit(i)) --i;
-    if (i < 0) break;
-    ++choice[static_cast<size_t>(i)];
-    for (; i + 1 < r; ++i)
-      choice[static_cast<size_t>(i + 1)] = choice[static_cast<size_t>(i)] + gap;
+/// A copy of `self` and of what lies between its elements, with its strides and offset: places that
+/// are counted in its storage are the same ones in the copy.
+Tensor copy_where_it_lies(const Tensor& self) {
+  int64_t end = self.storage_offset() + 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (self.size(d) == 0 || (self.size(d) > 1 && self.stride(d) == 0)) return self.clone();
+    end += (self.size(d) - 1) * self.stride(d);
   }
-  return self.index_select(0, index.flatten().to(self.device())).view({count, r});
-}
-
-Tensor column_stack(TensorList tensors) {
-  TAEDA_CHECK(!tensors.empty(), "column_stack expects a non-empty TensorList");
-  std::vector<Tensor> columns;
-  for (const Tensor& t : tensors) columns.push_back(t.dim() <= 1 ? t.reshape({-1, 1}) : t);
-  return hstack(columns);
-}
-Tensor row_stack(TensorList tensors) { return vstack(tensors); }
-
-Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
-Tensor atleast_2d(const Tensor& self) {
-  return self.dim() < 2 ? atleast_1d(self).unsqueeze(0) : self;
-}
-Tensor atleast_3d(const Tensor& self) {
-  return self.dim() < 3 ? atleast_2d(self).unsqueeze(-1) : self;
-}
-
-namespace {
-
-std::vector<Tensor> each_of(TensorList tensors, Tensor (*f)(const Tensor&)) {
-  std::vector<Tensor> out;
-  for (const Tensor& t : tensors) out.push_back(f(t));
-  return out;
+  if (end == self.numel() && self.is_contiguous()) return self.clone();
+  return self.as_strided({end}, {1}, 0)
+      .clone()
+      .as_strided(self.sizes(), self.strides(), self.storage_offset());
 }
 
 }  // namespace
 
-std::vector<Tensor> atleast_1d(TensorList tensors) { return each_of(tensors, &atleast_1d); }
-std::vector<Tensor> atleast_2d(TensorList tensors) { return each_of(tensors, &atleast_2d); }
-std::vector<Tensor> atleast_3d(TensorList tensors) { return each_of(tensors, &atleast_3d); }
-
-Tensor channel_shuffle(const Tensor& self, int64_t groups) {
-  TAEDA_CHECK(self.dim() > 2,
-              "channel_shuffle expects input with > 2 dims, but got input with "
-              "sizes ",
-              self.sizes());
-  TAEDA_CHECK(groups > 0,
-              "Number of groups to divide channels in must be positive. Value of "
-              "groups:",
-              groups);
-  const int64_t channels = self.size(1);
-  TAEDA_CHECK(channels % groups == 0, "Number of channels must be divisible by groups. Got ",
-              channels, " channels and ", groups, " groups.");
-  const Tensor out = self.unflatten(1, {groups, channels / groups}).transpose(1, 2).flatten(1, 2);
-  return detail::apart_from(out, self);
+Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
+                          IntArrayRef stride, OptionalDim storage_offset) {
+  const Tensor out = copy_where_it_lies(self);
+  return with_part(out, out.as_strided(size, stride, storage_offset), src);
 }
 
 // ---- in place ----
