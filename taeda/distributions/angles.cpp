@@ -8,7 +8,7 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
-#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/torch_special.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/random/host_numbers.h"
 #include "taeda/ops/reduce/reduce.h"

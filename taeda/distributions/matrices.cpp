@@ -11,7 +11,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/special.h"
-#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/torch_special.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/linalg/linalg.h"

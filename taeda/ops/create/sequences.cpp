@@ -5,7 +5,7 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/pointwise.h"
-#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/torch_special.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/rearrange.h"

@@ -13,7 +13,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
-#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/torch_special.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/observer.h"

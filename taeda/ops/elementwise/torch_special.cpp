@@ -1,10 +1,10 @@
-#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/torch_special.h"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "bodies/special_functions.h"
+#include "bodies/torch_special.h"
 #include "taeda/kernels/pointwise/special_functions.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"

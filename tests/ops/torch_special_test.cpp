@@ -1,5 +1,5 @@
 // Special functions at PyTorch's numbers (tests/golden/special_functions.py), and their errors.
-#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/torch_special.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "taeda/autograd/engine.h"
 #include "taeda/ops/create/create.h"
-#include "taeda/ops/elementwise/special_names.h"
+#include "taeda/ops/elementwise/torch_special_names.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "tests/error_of.h"

@@ -4,7 +4,7 @@
 #include <complex>
 
 #include "taeda/ops/create/create.h"
-#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/torch_special.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "tests/ops/op_table.h"
 

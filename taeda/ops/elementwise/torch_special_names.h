@@ -2,7 +2,7 @@
 #pragma once
 
 #include "taeda/ops/elementwise/special.h"
-#include "taeda/ops/elementwise/special_functions.h"
+#include "taeda/ops/elementwise/torch_special.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/nn/softmax.h"
 #include "taeda/ops/out.h"
