@@ -99,15 +99,15 @@ const std::map<std::string, std::string>& exceptions() {
       {"geometric_", drawn},
       {"cauchy_", drawn},
       {"log_normal_", drawn},
-      {"is_same_size", "answers for a whole tensor: more_ops_test.cpp"},
-      {"fill_diagonal_", "changes its input: more_ops_test.cpp"},
-      {"true_divide", "compared with its equal: more_ops_test.cpp"},
-      {"adjoint", "complex: more_ops_test.cpp"},
-      {"mH", "complex: more_ops_test.cpp"},
+      {"is_same_size", "answers for a whole tensor: forms_and_values_test.cpp"},
+      {"fill_diagonal_", "changes its input: forms_and_values_test.cpp"},
+      {"true_divide", "compared with its equal: forms_and_values_test.cpp"},
+      {"adjoint", "complex: forms_and_values_test.cpp"},
+      {"mH", "complex: forms_and_values_test.cpp"},
       {"new_empty_strided", "not initialised: overloads_test.cpp"},
       {"numpy_T", "permute with a list: overloads_test.cpp"},
       {"matrix_H", "complex: overloads_test.cpp"},
-      {"is_nonzero", "answers for a whole tensor: more_ops_test.cpp"},
+      {"is_nonzero", "answers for a whole tensor: forms_and_values_test.cpp"},
   };
   return list;
 }
