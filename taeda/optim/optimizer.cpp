@@ -279,7 +279,7 @@ void Optimizer::bring_up_to_date() const {
 
 void Optimizer::zero_grad(bool set_to_none) {
   for (OptimizerParamGroup& group : param_groups_)
-    for (const Tensor& p : group.params()) detail::clear_gradient(p, set_to_none);
+    for (const Tensor& p : group.params()) taeda::detail::clear_gradient(p, set_to_none);
 }
 
 std::vector<Tensor> Optimizer::parameters() const {
