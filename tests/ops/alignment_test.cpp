@@ -9,6 +9,7 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/create/sequences.h"
 #include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/index/scatter.h"
 #include "taeda/ops/linalg/linalg_tensors.h"
 #include "taeda/ops/nn/ctc_loss.h"
 #include "taeda/ops/nn/fractional_pool.h"

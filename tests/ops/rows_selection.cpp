@@ -5,6 +5,7 @@
 
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/create/sequences.h"
+#include "taeda/ops/index/scatter.h"
 #include "taeda/ops/reduce/selection.h"
 #include "tests/ops/op_table.h"
 
