@@ -8,185 +8,120 @@
 namespace taeda::wrong {
 namespace {
 
-using Tensors = std::vector<Tensor>;
+using Loss = std::function<Tensor()>;
+constexpr auto kNoGradient =
+    "element 0 of tensors does not require grad and does not have a grad_fn";
 
-Tensor leaf() { return rand({2}).requires_grad_(); }
-Tensor no_loss() { return {}; }
+/// What is trained, and how.
+template <class Optimizer = optim::SGD>
+struct Parts {
+  explicit Parts(nn::Linear of = nn::Linear(2, 1)) : model(std::move(of)) {}
+  nn::Linear model;
+  nn::Linear steps{2, 1};  ///< whose parameters the optimizer has where the model is another
+  Optimizer optimizer{(model.is_empty() ? steps : model)->parameters(), 0.1};
+};
+
+Tensor loss_of(nn::Linear model) { return model->forward(rand({2})).sum(); }
+
+/// A Trainer, which makes a step with `loss` if there is one.
+void train(training::TrainerOptions options, const Tensor* loss = nullptr) {
+  Parts<> parts;
+  training::Trainer trainer(parts.model, parts.optimizer, options);
+  if (loss) trainer.step(*loss);
+}
+void step(const Tensor& loss) { train({}, &loss); }
+
+/// A search with `loss`, or with the model's.
+void search(training::RateFinderOptions options) {
+  Parts<> parts;
+  find_rate(
+      parts.model, parts.optimizer, [&] { return loss_of(parts.model); }, options);
+}
+void search_by(const Loss& loss) {
+  Parts<> parts;
+  training::find_rate(parts.model, parts.optimizer, loss);
+}
 
 const std::vector<Row> wrong_training = {
+    REFUSED(ValueError, train({.max_norm = kNaN}),
+            "Trainer: expected a max_norm above 0, but got nan"),
+    REFUSED(ValueError, train({.max_norm = -1}),
+            "Trainer: expected a max_norm above 0, but got -1"),
+    REFUSED(ValueError, train({.accumulate = 0}),
+            "Trainer: expected accumulate to be at least 1, but got 0"),
+    REFUSED(Error, step(Tensor()), kNoGradient),
+    REFUSED(Error, step(rand({2})), kNoGradient),
+    REFUSED(Error, step(scalar_tensor(1.0)), kNoGradient),
     REFUSED(
         ValueError,
         [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::Trainer t(m, o, {.max_norm = kNaN});
+          Parts<> others;
+          optim::StepLR schedule(others.optimizer, 1);
+          train({.schedule = &schedule});
         }(),
-        "Trainer: expected a max_norm above 0, but got nan"),
-    REFUSED(
-        ValueError,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::Trainer t(m, o, {.max_norm = -1});
-        }(),
-        "Trainer: expected a max_norm above 0, but got -1"),
-    REFUSED(
-        ValueError,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::Trainer t(m, o, {.accumulate = 0});
-        }(),
-        "Trainer: expected accumulate to be at least 1, but got 0"),
+        "Trainer: the schedule is of another optimizer"),
     REFUSED(
         Error,
         [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::Trainer t(m, o);
-          t.step(Tensor());
-        }(),
-        "element 0 of tensors does not require grad and does not have a grad_fn"),
-    REFUSED(
-        Error,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::Trainer t(m, o);
-          t.step(rand({2}));
-        }(),
-        "element 0 of tensors does not require grad and does not have a grad_fn"),
-    REFUSED(
-        Error,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::Trainer t(m, o);
-          t.step(scalar_tensor(1.0));
-        }(),
-        "element 0 of tensors does not require grad and does not have a grad_fn"),
-    REFUSED(ValueError, ([] {
-              nn::Linear m(2, 1);
-              optim::SGD o(m->parameters(), 0.1), o2(Tensors{leaf()}, 0.1);
-              optim::StepLR s(o2, 1);
-              training::Trainer t(m, o, {.schedule = &s});
-            }()),
-            "Trainer: the schedule is of another optimizer"),
-    REFUSED(
-        Error,
-        [] {
-          nn::Linear m(2, 1);
-          optim::LBFGS o(m->parameters());
-          training::Trainer t(m, o);
-          t.step(m->forward(rand({2})).sum());
+          Parts<optim::LBFGS> parts;
+          training::Trainer(parts.model, parts.optimizer).step(loss_of(parts.model));
         }(),
         "LBFGS requires a closure function"),
-    REFUSED(Error, ([] {
-              nn::Linear m(2, 1), m2(2, 1);
-              optim::SGD o(m2->parameters(), 0.1);
-              training::Trainer t(m, o);
-              t.step(m->forward(rand({2})).sum());
-            }()),
-            "Trainer: no parameter of the optimizer got a gradient"),
     REFUSED(
         Error,
         [] {
-          nn::Linear m{nullptr};
-          optim::SGD o(Tensors{leaf()}, 0.1);
-          training::Trainer t(m, o);
+          Parts<> parts;
+          nn::Linear other(2, 1);
+          training::Trainer(parts.model, parts.optimizer).step(loss_of(other));
+        }(),
+        "Trainer: no parameter of the optimizer got a gradient"),
+    REFUSED(
+        Error,
+        [] {
+          Parts<> parts(nullptr);
+          training::Trainer(parts.model, parts.optimizer);
         }(),
         "Accessing empty ModuleHolder"),
     ACCEPTED(
         [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::Trainer t(m, o, {.accumulate = INT64_MAX});
-          t.step(m->forward(rand({2})).sum());
+          Parts<> parts;
+          training::Trainer t(parts.model, parts.optimizer, {.accumulate = INT64_MAX});
+          t.step(loss_of(parts.model));
           t.finish();
         }(),
         "wraps around, as PyTorch has it"),
-    REFUSED(
-        ValueError,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::find_rate(m, o, nullptr);
-        }(),
-        "find_rate: expected a function as loss, but got an empty one"),
+    REFUSED(ValueError, search_by(nullptr),
+            "find_rate: expected a function as loss, but got an empty one"),
     REFUSED(
         Error,
         [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::find_rate(m, o, [&] { return m->forward(rand({3, 2})); });
+          nn::Linear other(2, 1);
+          search_by([&] { return other->forward(rand({3, 2})); });
         }(),
         "grad can be implicitly created only for scalar outputs, but got an output"),
-    REFUSED(
-        ValueError,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::find_rate(m, o, [&] { return m->forward(rand({2})).sum(); }, {.lowest = kNaN});
-        }(),
-        "find_rate: expected 0 < lowest < highest, but got nan and 10"),
-    REFUSED(
-        ValueError,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::find_rate(m, o, [&] { return m->forward(rand({2})).sum(); }, {.steps = 1});
-        }(),
-        "find_rate: expected at least 3 steps, but got 1"),
-    REFUSED(
-        ValueError,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::find_rate(m, o, [&] { return m->forward(rand({2})).sum(); },
-                              {.smoothing = kNaN});
-        }(),
-        "find_rate: expected smoothing from 0 to less than 1, but got nan"),
-    REFUSED(
-        ValueError,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::find_rate(m, o, [&] { return m->forward(rand({2})).sum(); },
-                              {.diverged = kNaN});
-        }(),
-        "find_rate: expected diverged above 1, but got nan"),
+    REFUSED(ValueError, search({.lowest = kNaN}),
+            "find_rate: expected 0 < lowest < highest, but got nan and 10"),
+    REFUSED(ValueError, search({.steps = 1}), "find_rate: expected at least 3 steps, but got 1"),
+    REFUSED(ValueError, search({.smoothing = kNaN}),
+            "find_rate: expected smoothing from 0 to less than 1, but got nan"),
+    REFUSED(ValueError, search({.diverged = kNaN}),
+            "find_rate: expected diverged above 1, but got nan"),
     REFUSED(
         Error,
         [] {
-          nn::Linear m(2, 1);
-          optim::LBFGS o(m->parameters());
-          training::find_rate(m, o, [&] { return m->forward(rand({2})).sum(); });
+          Parts<optim::LBFGS> parts;
+          training::find_rate(parts.model, parts.optimizer, [&] { return loss_of(parts.model); });
         }(),
         "LBFGS requires a closure function"),
+    REFUSED(Error, search_by([]() -> Tensor { throw Error("no"); }), "no"),
     REFUSED(
         Error,
         [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::find_rate(m, o, [&]() -> Tensor { throw Error("no"); });
-        }(),
-        "no"),
-    REFUSED(
-        Error,
-        [] {
-          nn::Linear m{nullptr};
-          optim::SGD o(Tensors{leaf()}, 0.1);
-          training::find_rate(m, o, no_loss);
+          Parts<> parts(nullptr);
+          training::find_rate(parts.model, parts.optimizer, [] { return Tensor(); });
         }(),
         "Accessing empty ModuleHolder"),
-    REFUSED(
-        Error,
-        [] {
-          nn::Linear m(2, 1);
-          optim::SGD o(m->parameters(), 0.1);
-          training::find_rate(m, o, [&] { return scalar_tensor(1.0); });
-        }(),
-        "element 0 of tensors does not require grad and does not have a grad_fn"),
+    REFUSED(Error, search_by([] { return scalar_tensor(1.0); }), kNoGradient),
 };
 
 TEST(WrongTraining, AreRefused) { check(wrong_training); }
