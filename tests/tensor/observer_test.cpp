@@ -7,6 +7,9 @@
 
 #include "taeda/device/memory_stats.h"
 #include "taeda/kernels/pointwise/transcendental.h"
+#include "taeda/nn/functional/embedding.h"
+#include "taeda/nn/functional/padding.h"
+#include "taeda/nn/functional/upsampling.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -125,6 +128,36 @@ TEST(Observer, IsToldOfTheWholeUnlessItPrefersParts) {
   linalg::det(ones({2, 2}));
   EXPECT_THAT(notes.calls, ElementsAre("erfinv", "erfc", "ones", "linalg_det"));
   EXPECT_THAT(notes.kernels, IsEmpty());
+}
+
+TEST(Observer, SeesWhatLayersCallAtDoorsOfTheirOwn) {
+  const Tensor picture = ones({1, 1, 2, 2}), rows = ones({4, 2});
+  const Tensor bags = tensor({0, 3, 1, 1}).view({2, 2});
+  const Notes notes;
+  nn::functional::pad(picture, {1, 1, 0, 0}, kReflect, 0.5);
+  EXPECT_THAT(std::get<std::vector<int64_t>>(notes.last.at(1)), ElementsAre(1, 1, 0, 0));
+  EXPECT_EQ(std::get<int64_t>(notes.last.at(2)), static_cast<int64_t>(PaddingMode::Reflect));
+  EXPECT_EQ(std::get<double>(notes.last.at(3)), 0.5);
+  nn::functional::interpolate(picture, nn::functional::InterpolateFuncOptions().size({{4, 4}}));
+  EXPECT_EQ(std::get<std::string>(notes.last.at(1)), "nearest");
+  EXPECT_THAT(std::get<std::vector<int64_t>>(notes.last.at(2)), ElementsAre(4, 4));
+  nn::functional::embedding_bag(bags, rows);
+  EXPECT_TRUE(std::get<Tensor>(notes.last.at(1)).is_same(rows));
+  EXPECT_THAT(notes.calls, ElementsAre("pad", "interpolate", "embedding_bag"));
+  EXPECT_THAT(notes.kernels, IsEmpty());
+}
+
+TEST(Observer, ChangesNothingOfSumsOfBags) {
+  class Parts : public Notes {
+   public:
+    bool prefers_parts(const char*) override { return true; }
+  };
+  const Tensor rows = linspace(-0.7, 1.3, 8).view({4, 2});
+  const Tensor bags = tensor({0, 3, 1, 2, 2, 0}).view({2, 3});
+  const Tensor wanted = nn::functional::embedding_bag(bags, rows);
+  const Parts notes;
+  EXPECT_TRUE(nn::functional::embedding_bag(bags, rows).equal(wanted));
+  EXPECT_THAT(notes.calls, testing::Contains("embedding"));
 }
 
 TEST(Observer, MayCallOperationsItself) {
