@@ -12,4 +12,5 @@ from cases.func import PROGRAMS  # noqa: E402
 
 warnings.simplefilter("ignore")
 made = {name: run(torch) for name, run in PROGRAMS.items()}
-pathlib.Path(__file__).with_name("func.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+text = ",\n".join(f"{json.dumps(name)}: {json.dumps(numbers)}" for name, numbers in made.items())
+pathlib.Path(__file__).with_name("func.json").write_text(f"{{{text}}}\n", encoding="utf-8")
