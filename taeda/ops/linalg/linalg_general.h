@@ -17,6 +17,7 @@ namespace linalg {
 /// (arXiv:1701.00392).
 /// [returns: eigenvalues eigenvectors, autocast: float32 host]
 std::tuple<Tensor, Tensor> eig(const Tensor& A);
+/// The eigenvalues of square matrices [*, n, n], complex [*, n], in no order.
 /// [not returns, autocast: float32 host]
 Tensor eigvals(const Tensor& A);
 
@@ -25,7 +26,7 @@ Tensor eigvals(const Tensor& A);
 /// are int32. Not differentiable. Throws LinAlgError for a block of D that is singular.
 /// [returns: LD pivots]
 std::tuple<Tensor, Tensor> ldl_factor(const Tensor& self, bool hermitian = false);
-/// (LD, pivots, info)
+/// (LD, pivots, info): `ldl_factor` without its error.
 /// [returns: LD pivots info]
 std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& self, bool hermitian = false,
                                                  bool check_errors = false);

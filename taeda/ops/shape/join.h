@@ -10,9 +10,10 @@ namespace taeda::inline v0_2 {
 /// are skipped. Throws Error where other sizes differ.
 /// [also: concat concatenate]
 Tensor cat(TensorList tensors, int64_t dim = 0);
-/// The tensors, of one shape, along a new dimension `dim`.
+/// The tensors, of one shape, along a new dimension `dim`. Throws Error for other shapes or none.
 Tensor stack(TensorList tensors, int64_t dim = 0);
-/// Along columns (the only dimension of vectors), rows, depth.
+/// The tensors side by side (along dimension 1, of vectors 0), one above the other (as rows, along
+/// 0) or behind each other (along 2), with the sizes that `cat` takes.
 /// [composite]
 Tensor hstack(TensorList tensors);
 Tensor vstack(TensorList tensors);
@@ -25,24 +26,26 @@ Tensor dstack(TensorList tensors);
 std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim = 0);
 /// [method, view, also: split_with_sizes]
 std::vector<Tensor> split(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0);
-/// At most `chunks` views of equal size, the last one shorter.
+/// At most `chunks` views of equal size along `dim`, the last one shorter. Throws Error unless
+/// `chunks` is positive.
 /// [method, view]
 std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim = 0);
-/// One view for each entry along `dim`, without that dimension.
+/// One view for each entry along `dim`, without that dimension. Throws IndexError for a number.
 /// [method, view]
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0);
 /// Exactly `sections` views whose sizes differ by at most one; or views between the indices given.
 /// [method, view, composite]
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim = 0);
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim = 0);
-/// The same with the number, or a vector of the indices, in a tensor of int64 on the CPU.
+/// tensor_split with the number, or a vector of the indices, in a tensor of int64 on the CPU.
 /// [method, view, composite]
 std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices_or_sections,
                                  int64_t dim = 0);
 
-/// Coordinates of a grid: tensor i varies along dimension i. `indexing` is "ij", or "xy" to swap
+/// Coordinates of a grid, of vectors [n], [m], ... tensors [n, m, ...]: tensor i varies along
+/// dimension i. `indexing` is "ij", or "xy" to swap
 /// the first two dimensions.
 /// [composite]
 std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing = "ij");
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -25,10 +25,12 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 /// [in-place, composition]
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       std::string_view reduce, bool include_self = true);
-/// A copy whose elements at `index` of the flattened tensor are `source`, or have it added.
+/// A copy whose elements at `index` (int64) of the flattened tensor are those of `source`, which
+/// has as many, or have them added (`accumulate`). Throws IndexError for places outside.
 /// [in-place, dtypes: integral, composite]
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate = false);
-/// Whether each element (each other one, if `invert`) is among `test_elements`.
+/// Whether each element (each other one, if `invert`) is among `test_elements`: bool, in
+/// the shape of `elements`.
 /// [not method, dtypes: floating integral, composition]
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
             bool invert = false);
@@ -48,33 +50,39 @@ std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices);
 std::vector<Tensor> dsplit(const Tensor& self, int64_t sections);
 std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices);
 
-/// A square matrix with the flattened tensor on a diagonal.
+/// A square matrix with the flattened tensor on the diagonal `offset`, [n + |offset|, n +
+/// |offset|].
 /// [composite]
 Tensor diagflat(const Tensor& self, int64_t offset = 0);
-/// The matrices along the diagonal of a matrix of zeros; vectors count as rows.
+/// The matrices along the diagonal of a matrix of zeros, whose sizes are the sums of theirs;
+/// vectors count as rows. Throws Error above two dimensions.
 /// [composite]
 Tensor block_diag(TensorList tensors);
-/// All tuples of one element of each vector, as rows; of one vector, the vector.
+/// All tuples of one element of each vector, as rows [product of lengths, number of vectors]; of
+/// one vector, the vector.
 /// [composite]
 Tensor cartesian_prod(TensorList tensors);
-/// All choices of r elements of a vector, as rows, in order.
+/// All choices of r elements of a vector, as rows [count, r], in order. Throws Error for a negative
+/// r and for other than vectors.
 /// [not method, composite]
 Tensor combinations(const Tensor& self, int64_t r = 2, bool with_replacement = false);
-/// The tensors as columns of one matrix, or one above the other.
+/// The tensors side by side, vectors as columns [n, 1]; or one above the other, vectors as rows.
+/// Other sizes must agree.
 /// [composite]
 Tensor column_stack(TensorList tensors);
 Tensor row_stack(TensorList tensors);
-/// With dimensions of size 1 added until there are one, two or three.
+/// The tensor with dimensions of size 1 added until it has one, two or three.
 /// [not method, view: maybe, not out, composite]
 Tensor atleast_1d(const Tensor& self);
 Tensor atleast_2d(const Tensor& self);
 Tensor atleast_3d(const Tensor& self);
-/// The same for each of several tensors.
+/// Each of several tensors with dimensions of size 1 added until it has one, two or three.
 /// [not method, view: maybe, not out, composite]
 std::vector<Tensor> atleast_1d(TensorList tensors);
 std::vector<Tensor> atleast_2d(TensorList tensors);
 std::vector<Tensor> atleast_3d(TensorList tensors);
-/// Channels (dimension 1) in `groups` dealt out in turn (Zhang et al., arXiv:1707.01083).
+/// Channels (dimension 1 of [N, C, *]) in `groups` dealt out in turn (Zhang et al.,
+/// arXiv:1707.01083). Throws Error unless `groups` divides C.
 /// [not method, composite]
 Tensor channel_shuffle(const Tensor& self, int64_t groups);
 
