@@ -29,7 +29,7 @@ foreach(header ${declarations})
     list(APPEND TAEDA_GENERATED_BODIES ${TAEDA_GENERATED}/bodies/${name})
   endif()
 endforeach()
-file(GLOB generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/ops/*.py)
+file(GLOB generator CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/ops/*.py ${PROJECT_SOURCE_DIR}/tools/ops/examples.txt)
 # A file whose text stays the same keeps its time, so a change that is none builds nothing again.
 add_custom_command(
   OUTPUT ${TAEDA_GENERATED}/made

@@ -1,6 +1,8 @@
 #include "errors.h"
 
 #include <new>
+#include <string_view>
+#include <utility>
 
 #include "taeda/base/error.h"
 #include "taeda/ops/linalg/linalg.h"
@@ -31,6 +33,30 @@ PyObject* class_of(const Error& e, PyObject* usual) {
   for (const auto& other : others)
     if (e.message().find(other.words) != std::string::npos) return other.type;
   return usual;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+/// A message as Python writes it: "retain_graph=True", "torch.autograd.grad".
+std::string in_python(std::string text) {
+  const std::pair<std::string_view, std::string_view> words[] = {
+      {"=true", "=True"},
+      {"=false", "=False"},
+      {"(true)", "(True)"},
+      {"(false)", "(False)"},
+      {"[taeda.", "[torch."},
+      {"c10::complex<float>", "ComplexFloat"},
+      {"c10::complex<double>", "ComplexDouble"},
+      {"c10::", ""}};
+  for (const auto& [from, to] : words) replace_all(text, from, to);
+  for (const std::string_view space : {"taeda::", "autograd::", "utils::", "nn::", "linalg::"}) {
+    const std::string python = std::string(space.substr(0, space.size() - 2)) + ".";
+    replace_all(text, space, space == "taeda::" ? "torch." : python);
+  }
+  return text;
 }
 
 std::string text_of(PyObject* value) {
@@ -92,7 +118,7 @@ Kept::~Kept() {
 
 void set_error() noexcept {
   const auto set = [](PyObject* type, const Error& e) {
-    PyErr_SetString(type, e.message().c_str());
+    PyErr_SetString(type, in_python(e.message()).c_str());
   };
   try {
     throw;

@@ -382,37 +382,84 @@ PyMethodDef method(const char* doc) {
           METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
+template <ScalarType S>
+PyMethodDef conversion(const char* name, const std::string& dtype) {
+  static const std::string doc = "As " + dtype +
+                                 ", in its shape; itself if it is.\n\n>>> torch.ones(1)." + name +
+                                 "().dtype\ntorch." + dtype;
+  return {name, with_keywords(converting<S>), METH_FASTCALL | METH_KEYWORDS, doc.c_str()};
+}
+
 const PyMethodDef own_methods[] = {
-    method<kCall_size>("size(dim=None): the sizes, or one of them."),
-    method<kCall_stride>("stride(dim=None): the strides in elements, or one of them."),
-    method<kCall_is_contiguous>("is_contiguous(memory_format=torch.contiguous_format)"),
+    method<kCall_size>("size(dim=None): the shape, or the size of dimension `dim`; IndexError "
+                       "where there is none.\n\n>>> torch.ones(2, 3).size()\ntorch.Size([2, 3])"),
+    method<kCall_stride>(
+        "stride(dim=None): for each dimension, or one of them, how many elements of memory its "
+        "neighbours are apart; any shape.\n\n>>> torch.ones(2, 3).stride()\n(3, 1)"),
+    method<kCall_is_contiguous>("is_contiguous(memory_format=torch.contiguous_format): whether "
+                                "elements lie in memory in the order of their indices; any "
+                                "shape.\n\n>>> torch.ones(2, 3).t().is_contiguous()\nFalse"),
     method<kCall_contiguous>(
-        "contiguous(memory_format=torch.contiguous_format): itself where it is, else a copy."),
+        "contiguous(memory_format=torch.contiguous_format): itself where it lies so in memory, "
+        "else a copy of the same shape.\n\n>>> torch.ones(2, 3).t().contiguous().stride()\n(2, 1)"),
     method<kCall_requires_grad_>(
-        "requires_grad_(requires_grad=True): whether operations are recorded; itself."),
-    method<kCall_copy_>("copy_(src, non_blocking=False): takes over values; itself."),
-    method<kCall_cpu>("cpu(): in the host's memory."),
-    method<kCall_cuda>("cuda(device=None, non_blocking=False): on a device of type cuda."),
-    method<kCall_as_strided_>("as_strided_(size, stride, storage_offset=None)"),
-    method<kCall_resize_>("resize_(*size): other sizes over the same memory, or more of it."),
-    method<kCall_resize_as_>("resize_as_(other)"),
+        "requires_grad_(requires_grad=True): whether operations are recorded; itself, of any "
+        "shape. RuntimeError for integers.\n\n>>> torch.ones(2).requires_grad_()\ntensor([1., 1.], "
+        "requires_grad=True)"),
+    method<kCall_copy_>("copy_(src, non_blocking=False): takes over values; itself. src's shape "
+                        "broadcasts to its own, else RuntimeError.\n\n>>> "
+                        "torch.zeros(2).copy_(torch.tensor([1, 2]))\ntensor([1., 2.])"),
+    method<kCall_cpu>(
+        "cpu(memory_format=torch.preserve_format): in the host's memory, in the same shape; itself "
+        "if it is.\n\n>>> torch.ones(2).cpu().device\ndevice(type='cpu')"),
+    method<kCall_cuda>(
+        "cuda(device=None, non_blocking=False): on a device of type cuda, in the same shape; "
+        "RuntimeError where there is none.\n\n>>> callable(torch.ones(2).cuda)\nTrue"),
+    method<kCall_as_strided_>(
+        "as_strided_(size, stride, storage_offset=None): takes on that shape, these strides and a "
+        "first element in its storage; RuntimeError for what lies outside.\n\n>>> "
+        "torch.arange(6).as_strided_((2, 2), (3, 1))\ntensor([[0, 1],\n        [3, 4]])"),
+    method<kCall_resize_>(
+        "resize_(*size): takes on another shape over the same memory, or more of it, whose values "
+        "are undefined; itself.\n\n>>> torch.arange(4).resize_(2)\ntensor([0, 1])"),
+    method<kCall_resize_as_>(
+        "resize_as_(other): takes on the shape of another tensor, as by resize_; itself.\n\n>>> "
+        "torch.arange(4).resize_as_(torch.ones(2))\ntensor([0, 1])"),
     method<kCall_is_set_to>(
-        "is_set_to(tensor): whether both are the same elements of the same memory."),
-    method<kCall_is_same_size>("is_same_size(other)"),
-    method<kCall_pin_memory>("pin_memory(): a copy that devices read fast."),
-    method<kCall_is_pinned>("is_pinned()"),
-    method<kCall_to>("to(dtype), to(device, dtype), to(other): another dtype or device; itself "
-                     "where nothing changes."),
-    method<kCall_set>("set_(), set_(source), set_(source, storage_offset, size, stride)"),
-    {"dim", plain<dim>, METH_NOARGS, "The number of dimensions."},
-    {"ndimension", plain<dim>, METH_NOARGS, "The number of dimensions."},
-    {"numel", plain<numel>, METH_NOARGS, "The number of elements."},
-    {"nelement", plain<numel>, METH_NOARGS, "The number of elements."},
-    {"element_size", plain<element_size>, METH_NOARGS, "Bytes of an element."},
+        "is_set_to(tensor): whether both are the same elements of the same memory, in one "
+        "shape.\n\n>>> x = torch.ones(2)\n>>> x.is_set_to(x.view(2))\nTrue"),
+    method<kCall_is_same_size>("is_same_size(other): whether both have one shape.\n\n>>> "
+                               "torch.ones(2).is_same_size(torch.zeros(2))\nTrue"),
+    method<kCall_pin_memory>(
+        "pin_memory(): a copy of the same shape in memory of the host that devices read fast, if "
+        "there are any.\n\n>>> callable(torch.ones(2).pin_memory)\nTrue"),
+    method<kCall_is_pinned>("is_pinned(): whether it lies in memory of the host that devices read "
+                            "fast; any shape.\n\n>>> torch.ones(2).is_pinned()\nFalse"),
+    method<kCall_to>(
+        "to(dtype), to(device, dtype), to(other), with non_blocking=False, copy=False, "
+        "memory_format=None: with another dtype or device and the same shape; itself where nothing "
+        "changes and copy is False.\n\n>>> torch.ones(2).to(torch.int64)\ntensor([1, 1])"),
+    method<kCall_set>("set_(), set_(source), set_(source, storage_offset, size, stride): takes on "
+                      "memory, shape and strides of a tensor or storage; itself.\n\n>>> "
+                      "torch.zeros(2).set_(torch.ones(3))\ntensor([1., 1., 1.])"),
+    {"dim", plain<dim>, METH_NOARGS,
+     "The number of dimensions: the shape's length.\n\n>>> torch.ones(2, 3).dim()\n2"},
+    {"ndimension", plain<dim>, METH_NOARGS,
+     "The number of dimensions: the shape's length.\n\n>>> torch.ones(2, 3).ndimension()\n2"},
+    {"numel", plain<numel>, METH_NOARGS,
+     "The number of elements: the product of the shape.\n\n>>> torch.ones(2, 3).numel()\n6"},
+    {"nelement", plain<numel>, METH_NOARGS,
+     "The number of elements: the product of the shape.\n\n>>> torch.ones(2, 3).nelement()\n6"},
+    {"element_size", plain<element_size>, METH_NOARGS,
+     "Bytes of an element, whatever the shape.\n\n>>> torch.ones(2).element_size()\n4"},
     {"storage_offset", plain<storage_offset>, METH_NOARGS,
-     "The first element's place in its memory."},
-    {"get_device", plain<get_device>, METH_NOARGS, "The device's number; -1 on the CPU."},
-    {"data_ptr", plain<data_ptr>, METH_NOARGS, "The address of the first element."},
+     "The first element's place in its memory, counted in elements; any shape.\n\n>>> "
+     "torch.arange(4)[2:].storage_offset()\n2"},
+    {"get_device", plain<get_device>, METH_NOARGS,
+     "The device's number; -1 on the CPU. Any shape.\n\n>>> torch.ones(2).get_device()\n-1"},
+    {"data_ptr", plain<data_ptr>, METH_NOARGS,
+     "The address of the first element; any shape.\n\n>>> isinstance(torch.ones(2).data_ptr(), "
+     "int)\nTrue"},
     {"_storage_address", plain<storage_address>, METH_NOARGS, "The address of the memory."},
     {"_storage_cdata", plain<storage_cdata>, METH_NOARGS,
      "A number that tells its memory from others."},
@@ -421,41 +468,58 @@ const PyMethodDef own_methods[] = {
      "Whether the memory may become another."},
     {"_storage_resize", storage_resize, METH_O, "Gives it memory of so many bytes in place."},
     {"is_floating_point", plain<is_floating_point>, METH_NOARGS,
-     "Whether it holds real floating-point numbers."},
-    {"is_complex", plain<is_complex>, METH_NOARGS, "Whether it holds complex numbers."},
-    {"is_signed", plain<is_signed>, METH_NOARGS, "Whether its dtype has negative numbers."},
-    {"is_inference", plain<is_inference>, METH_NOARGS, "Whether inference mode made it."},
-    {"is_conj", plain<is_conj>, METH_NOARGS, "False: conjugates are computed at once."},
-    {"is_neg", plain<is_conj>, METH_NOARGS, "False: negatives are computed at once."},
+     "Whether it holds real floating-point numbers; any shape.\n\n>>> "
+     "torch.ones(2).is_floating_point()\nTrue"},
+    {"is_complex", plain<is_complex>, METH_NOARGS,
+     "Whether it holds complex numbers; any shape.\n\n>>> torch.ones(2).is_complex()\nFalse"},
+    {"is_signed", plain<is_signed>, METH_NOARGS,
+     "Whether its dtype has negative numbers; any shape.\n\n>>> torch.ones(2, "
+     "dtype=torch.uint8).is_signed()\nFalse"},
+    {"is_inference", plain<is_inference>, METH_NOARGS,
+     "Whether inference mode made it; any shape.\n\n>>> torch.ones(2).is_inference()\nFalse"},
+    {"is_conj", plain<is_conj>, METH_NOARGS,
+     "False: conjugates are computed at once. Any shape.\n\n>>> "
+     "torch.tensor([1j]).conj().is_conj()\nFalse"},
+    {"is_neg", plain<is_conj>, METH_NOARGS,
+     "False: negatives are computed at once. Any shape.\n\n>>> torch.ones(2).is_neg()\nFalse"},
     {"_is_view", plain<is_view>, METH_NOARGS, "Whether it is a view."},
-    {"detach", plain<detach>, METH_NOARGS, "The same memory without a history."},
-    {"detach_", changing<detach_>, METH_NOARGS, "Forgets its history; itself."},
-    {"retain_grad", changing<retain_grad>, METH_NOARGS, "Has grad kept although it is no leaf."},
+    {"detach", plain<detach>, METH_NOARGS,
+     "The same memory and shape without a history.\n\n>>> torch.ones(2, "
+     "requires_grad=True).detach()\ntensor([1., 1.])"},
+    {"detach_", changing<detach_>, METH_NOARGS,
+     "Forgets its history; itself, of any shape. RuntimeError for a view.\n\n>>> (torch.ones(2, "
+     "requires_grad=True) * 2).detach_()\ntensor([2., 2.])"},
+    {"retain_grad", changing<retain_grad>, METH_NOARGS,
+     "Has `grad` kept although it is no leaf.\n\n>>> y = torch.ones(2, requires_grad=True) * "
+     "2\n>>> kept = y.retain_grad()\n>>> y.retains_grad\nTrue"},
     {"_type", plain<type>, METH_NOARGS, "\"CPUFloatType\" and the like."},
-    {"tolist", plain<tolist>, METH_NOARGS, "Nested lists of numbers."},
-    {"item", plain<item>, METH_NOARGS, "The one element as a number of Python's."},
+    {"tolist", plain<tolist>, METH_NOARGS,
+     "Nested lists of numbers, as the shape is; of a scalar, a number.\n\n>>> torch.tensor([[1, "
+     "2], [3, 4]]).tolist()\n[[1, 2], [3, 4]]"},
+    {"item", plain<item>, METH_NOARGS,
+     "The one element as a number of Python's; RuntimeError for a shape of more or fewer.\n\n>>> "
+     "torch.tensor([0.5]).item()\n0.5"},
     {"_array", plain<as_array>, METH_NOARGS, "An array of NumPy over its memory."},
     {"_memory", plain<as_view>, METH_NOARGS,
      "An object that lends its memory by the buffer protocol."},
-    {"as_subclass", as_subclass, METH_O, "as_subclass(cls): itself as an object of another class."},
+    {"as_subclass", as_subclass, METH_O,
+     "as_subclass(cls): itself, in its shape, as an object of a subclass of Tensor, else "
+     "TypeError.\n\n>>> type(torch.ones(2).as_subclass(nn.Parameter)).__name__\n'Parameter'"},
     {"_capsule", to_capsule, METH_O, "DLPack's capsule; True: versioned."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS,
      "Kind and number of the device, as DLPack counts."},
-    {"float", with_keywords(converting<kFloat>), METH_FASTCALL | METH_KEYWORDS, "As float32."},
-    {"double", with_keywords(converting<kDouble>), METH_FASTCALL | METH_KEYWORDS, "As float64."},
-    {"half", with_keywords(converting<kHalf>), METH_FASTCALL | METH_KEYWORDS, "As float16."},
-    {"bfloat16", with_keywords(converting<kBFloat16>), METH_FASTCALL | METH_KEYWORDS,
-     "As bfloat16."},
-    {"byte", with_keywords(converting<kByte>), METH_FASTCALL | METH_KEYWORDS, "As uint8."},
-    {"char", with_keywords(converting<kChar>), METH_FASTCALL | METH_KEYWORDS, "As int8."},
-    {"short", with_keywords(converting<kShort>), METH_FASTCALL | METH_KEYWORDS, "As int16."},
-    {"int", with_keywords(converting<kInt>), METH_FASTCALL | METH_KEYWORDS, "As int32."},
-    {"long", with_keywords(converting<kLong>), METH_FASTCALL | METH_KEYWORDS, "As int64."},
-    {"bool", with_keywords(converting<kBool>), METH_FASTCALL | METH_KEYWORDS, "As bool."},
-    {"cfloat", with_keywords(converting<kComplexFloat>), METH_FASTCALL | METH_KEYWORDS,
-     "As complex64."},
-    {"cdouble", with_keywords(converting<kComplexDouble>), METH_FASTCALL | METH_KEYWORDS,
-     "As complex128."},
+    conversion<kFloat>("float", "float32"),
+    conversion<kDouble>("double", "float64"),
+    conversion<kHalf>("half", "float16"),
+    conversion<kBFloat16>("bfloat16", "bfloat16"),
+    conversion<kByte>("byte", "uint8"),
+    conversion<kChar>("char", "int8"),
+    conversion<kShort>("short", "int16"),
+    conversion<kInt>("int", "int32"),
+    conversion<kLong>("long", "int64"),
+    conversion<kBool>("bool", "bool"),
+    conversion<kComplexFloat>("cfloat", "complex64"),
+    conversion<kComplexDouble>("cdouble", "complex128"),
 };
 
 PyObject* overridden(PyCFunction function, PyObject* self) {

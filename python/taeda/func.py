@@ -53,7 +53,17 @@ def _by(outputs, xs, weights, create_graph, retain_graph=None):
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
-    """A function that gives the gradient of func's scalar result by the arguments `argnums`, and the result."""
+    """A function that gives the gradient of func's scalar result by the arguments `argnums`, and the result.
+
+    func: of tensors (or containers of them) to a scalar; with has_aux to a pair of that and anything
+    argnums: an int (0 unless given) or a tuple of ints; a RuntimeError where there is no such argument
+    has_aux: whether the second of the pair is given, too; False unless given
+
+    Shapes: gradients have their argument's; a result that is no scalar is a RuntimeError.
+
+    >>> torch.func.grad_and_value(lambda x: (x ** 2).sum())(torch.tensor([1.0, 2.0]))
+    (tensor([2., 4.]), tensor(5.))
+    """
     def wrapped(*args, **kwargs):
         args, leaves, level = list(args), [], Level()
         numbers = _numbers(argnums, args)
@@ -79,7 +89,19 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
 
 def grad(func, argnums=0, has_aux=False):
-    """A function that gives the gradient of func's scalar result by the arguments `argnums`."""
+    """A function that gives the gradient of func's scalar result by the arguments `argnums`.
+
+    func: of tensors (or containers of them) to a scalar; with has_aux to a pair of that and anything
+    argnums: an int (0 unless given) or a tuple of ints; a RuntimeError where there is no such argument
+    has_aux: whether the second of the pair is given, too; False unless given
+
+    Shapes: gradients have their argument's; a result that is no scalar is a RuntimeError.
+
+    >>> torch.func.grad(torch.sin)(torch.tensor(0.0))
+    tensor(1.)
+    >>> torch.func.grad(torch.func.grad(lambda x: x ** 3))(torch.tensor(2.0))
+    tensor(12.)
+    """
     both = grad_and_value(func, argnums, has_aux)
 
     def wrapped(*args, **kwargs):
@@ -99,7 +121,20 @@ def _rows(out, xs, create_graph):
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
-    """A function that gives the Jacobian of func by the arguments `argnums`, one for each pair of leaves."""
+    """A function that gives the Jacobian of func by the arguments `argnums`, row by row: a gradient for each element of the
+    result.
+
+    func: of tensors (or containers of them) to tensors; with has_aux to a pair of that and anything
+    argnums: an int (0 unless given) or a tuple of ints
+    has_aux: whether the second of the pair is given, too; False unless given
+    chunk_size: is taken
+
+    Shapes: for a result [*r] and an argument [*a], [*r, *a].
+
+    >>> torch.func.jacrev(lambda x: x ** 2)(torch.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
     def wrapped(*args, **kwargs):
         args, xs, level = list(args), [], Level()
         numbers = _numbers(argnums, args)
@@ -151,7 +186,17 @@ class _Pushed:
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """What jacrev gives, column by column: a derivative in the direction of each element of the arguments `argnums`."""
+    """What jacrev gives, column by column: a derivative in the direction of each element of the arguments `argnums`.
+
+    func, argnums, has_aux: as jacrev's
+    randomness: is taken
+
+    Shapes: for a result [*r] and an argument [*a], [*r, *a].
+
+    >>> torch.func.jacfwd(lambda x: x.sum() * x)(torch.tensor([1.0, 2.0]))
+    tensor([[4., 1.],
+            [2., 5.]])
+    """
     def wrapped(*args, **kwargs):
         numbers = _numbers(argnums, args)
 
@@ -179,7 +224,14 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
 
 def linearize(func, *primals):
-    """func(*primals), and a function from tangents to its derivative in their direction there."""
+    """func(*primals), and a function from tangents to its derivative in their direction there.
+
+    Shapes: tangents have their primal's, derivatives the result's.
+
+    >>> value, derivative = torch.func.linearize(lambda x: x ** 2, torch.tensor([1.0, 3.0]))
+    >>> derivative(torch.tensor([1.0, 1.0]))
+    tensor([2., 6.])
+    """
     pushed = _Pushed(func, primals, False, "linearize")
     result = pushed.level.left(pushed.out, keep=True)
 
@@ -189,7 +241,13 @@ def linearize(func, *primals):
 
 
 def replace_all_batch_norm_modules_(root):
-    """Lets batch normalization in a module keep no running statistics, which vmap cannot change; gives the module."""
+    """Lets batch normalization in a module keep no running statistics, which vmap cannot change; gives the module.
+
+    Shapes: the module's.
+
+    >>> torch.func.replace_all_batch_norm_modules_(nn.Sequential(nn.BatchNorm1d(2)))[0].running_mean is None
+    True
+    """
     from .nn.modules.batchnorm import _BatchNorm
     for module in root.modules():
         if isinstance(module, _BatchNorm):
@@ -199,7 +257,17 @@ def replace_all_batch_norm_modules_(root):
 
 
 def hessian(func, argnums=0):
-    """A function that gives the second derivatives of func's scalar result."""
+    """A function that gives the second derivatives of func's scalar result by the arguments `argnums`.
+
+    func: of tensors to a scalar
+    argnums: an int (0 unless given) or a tuple of ints
+
+    Shapes: for an argument [*a], [*a, *a].
+
+    >>> torch.func.hessian(lambda x: (x ** 3).sum())(torch.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
     def first(*args, **kwargs):
         return jacrev(func, argnums)(*args, **kwargs)
     return jacrev(first, argnums)
@@ -212,7 +280,17 @@ def _only_tensors(leaves, expected):
 
 
 def vjp(func, *primals, has_aux=False):
-    """func(*primals), and a function from a cotangent to the gradients by the primals."""
+    """func(*primals), and a function from a cotangent to the gradients by the primals: the cotangent times the Jacobian.
+
+    func: of tensors (or containers of them) to tensors; with has_aux to a pair of that and anything
+    has_aux: whether the second of the pair is given, too; False unless given
+
+    Shapes: cotangents have the result's, gradients their primal's; a result that is no tensor is a RuntimeError.
+
+    >>> value, pull = torch.func.vjp(torch.sin, torch.tensor([0.0]))
+    >>> pull(torch.ones(1))
+    (tensor([1.]),)
+    """
     level, xs = Level(), []
     with autograd.enable_grad():
         out, aux = _parted(func(*level.watch(primals, xs)), has_aux, "vjp")
@@ -229,7 +307,17 @@ def vjp(func, *primals, has_aux=False):
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
-    """func(*primals), and its derivative in the direction of the tangents, by a gradient of a gradient."""
+    """func(*primals), and its derivative in the direction of the tangents: the Jacobian times them.
+
+    primals, tangents: tuples, else RuntimeError
+    strict: is taken
+    has_aux: whether func gives a pair of its result and anything, which is given, too; False unless given
+
+    Shapes: tangents have their primal's, the derivative the result's.
+
+    >>> torch.func.jvp(torch.sin, (torch.tensor([0.0]),), (torch.tensor([2.0]),))
+    (tensor([0.]), tensor([2.]))
+    """
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, tuple):
             raise RuntimeError(f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be valid to call "
@@ -240,7 +328,14 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 
 
 def stack_module_state(models):
-    """Parameters and buffers of models of one class, each stacked along a new first dimension, for vmap over them."""
+    """Parameters and buffers of models of one class, each stacked along a new first dimension, for vmap over them.
+
+    Shapes: [*] of each of n models to [n, *]. No model, models of two classes or in two modes are a RuntimeError.
+
+    >>> params, buffers = torch.func.stack_module_state([nn.Linear(3, 2) for _ in range(4)])
+    >>> params["weight"].shape
+    torch.Size([4, 2, 3])
+    """
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if not all(type(m) is type(models[0]) for m in models):
@@ -255,7 +350,19 @@ def stack_module_state(models):
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
-    """module(*args, **kwargs) with other tensors in the place of its parameters and buffers, of one dict or of several."""
+    """module(*args, **kwargs) with other tensors in the place of its parameters and buffers.
+
+    parameter_and_buffer_dicts: a dict by dotted names, or several without a name in common, else ValueError
+    args, kwargs: of the call; an args that is no tuple is the one argument
+    tie_weights: whether what is one tensor in the module stays one; True unless given
+    strict: whether there must be a tensor for every name and none else; False unless given
+
+    Shapes: the tensors' are those of what they replace.
+
+    >>> layer = nn.Linear(2, 1, bias=False)
+    >>> torch.func.functional_call(layer, {"weight": torch.tensor([[1.0, 2.0]])}, (torch.ones(2),))
+    tensor([3.])
+    """
     dicts = parameter_and_buffer_dicts
     dicts = dicts if isinstance(dicts, (list, tuple)) else [dicts]
     wrong = next((each for each in dicts if not isinstance(each, dict)), None)

@@ -8,7 +8,14 @@ default_generator = _C.default_generator
 
 
 def manual_seed(seed):
-    """Restarts the random numbers of every device; returns the CPU's generator."""
+    """Restarts the random numbers of every device.
+
+    seed: an int, a scalar; it gives the CPU's generator
+
+    >>> generator = torch.manual_seed(0)
+    >>> torch.rand(1)
+    tensor([0.4963])
+    """
     seed = int(seed)
     if not -2 ** 63 <= seed < 2 ** 64:
         raise ValueError("Overflow when unpacking long long")
@@ -17,22 +24,44 @@ def manual_seed(seed):
 
 
 def seed():
-    """Seeds every device from the system's entropy; returns the seed."""
+    """Seeds every device from the system's entropy; returns the seed. Takes no arguments.
+
+    >>> isinstance(torch.seed(), int)
+    True
+    """
     value = default_generator.seed()
     manual_seed(value)
     return value
 
 
 def initial_seed():
+    """What the CPU's random numbers began with, an int. Takes no arguments.
+
+    >>> generator = torch.manual_seed(3)
+    >>> torch.initial_seed()
+    3
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state():
-    """The CPU's state, a tensor of bytes."""
+    """The state of the CPU's random numbers, a vector of bytes. Takes no arguments.
+
+    >>> torch.get_rng_state().dtype
+    torch.uint8
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(new_state):
+    """Has the CPU's random numbers go on from a state, a vector of bytes that get_rng_state gave; another is a RuntimeError.
+
+    >>> state = torch.get_rng_state()
+    >>> x = torch.rand(1)
+    >>> torch.set_rng_state(state)
+    >>> torch.equal(torch.rand(1), x)
+    True
+    """
     default_generator.set_state(new_state)
 
 

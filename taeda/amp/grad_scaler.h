@@ -16,6 +16,7 @@
 namespace taeda::inline v0_2::amp {
 
 /// The first parameter whose gradient held an infinity or a nan.
+/// Numbers count from 0; the name is empty where none was given.
 struct NonFiniteGradient {
   size_t group, index;  // the parameter group, and the position in it
   std::string name;     // where names were given
@@ -24,6 +25,7 @@ struct NonFiniteGradient {
 };
 
 /// What a step came to. True in a condition if the optimizer stepped.
+/// By default it did not, and all gradients were finite.
 struct StepResult {
   bool stepped = false;
   std::optional<NonFiniteGradient> non_finite;
@@ -95,6 +97,7 @@ class GradScaler {
 
   /// The state and the numbers that the constructor got; setters take effect with the next
   /// `update`.
+  /// By default 65536, 2, 0.5 and 2000 steps.
   double get_scale() const { return enabled_ ? state().scale : 1; }
   double get_growth_factor() const { return live_->state.growth_factor; }
   void set_growth_factor(double factor) { live_->state.growth_factor = factor; }
@@ -169,4 +172,4 @@ class GradScaler {
   std::map<const void*, PerOptimizer> optimizers_;  // those of this iteration
 };
 
-}  // namespace taeda::amp
+}  // namespace taeda::inline v0_2::amp

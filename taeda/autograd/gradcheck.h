@@ -12,6 +12,7 @@ namespace taeda::inline v0_2::autograd {
 using GradcheckFn = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// Step and tolerances, torch.autograd.gradcheck's: |a - n| <= atol + rtol * |n|.
+/// The inputs' shapes may be any; differences throw Error unless it says otherwise.
 struct GradcheckOptions {
   double eps = 1e-6;
   double atol = 1e-5;
@@ -31,4 +32,4 @@ bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
                    const std::vector<Tensor>& grad_outputs = {},
                    const GradcheckOptions& options = {});
 
-}  // namespace taeda::autograd
+}  // namespace taeda::inline v0_2::autograd

@@ -26,6 +26,7 @@ std::ostream& operator<<(std::ostream& out, const NodePtr& node);
 using TensorVec = SmallVector<Tensor, 3>;
 
 /// Where a gradient goes: the `input_nr`-th input of `node`. No node: nobody wants it.
+/// By default none.
 struct Edge {
   NodePtr node;
   uint32_t input_nr = 0;
@@ -59,6 +60,7 @@ using NodePostHook = std::function<TensorVec(TensorVec given, const TensorVec& t
 using PostAccumulateHook = std::function<void(const Tensor& leaf)>;
 
 /// Hooks of a node, and what else few nodes have; so kept apart.
+/// By default empty: a node without hooks has none of it.
 struct NodeHooks {
   struct OnTensor {
     uint32_t input_nr;

@@ -16,10 +16,11 @@ void* cached_block_allocate(size_t bytes);
 void cached_block_free(void* block, size_t bytes) noexcept;
 
 /// Base that routes a class's `new` and `delete` through the free lists.
+/// Those above kMaxCachedBlock bytes come from the system's allocator.
 struct BlockCached {
   static void* operator new(size_t bytes) { return cached_block_allocate(bytes); }
   static void* operator new(size_t, void* where) noexcept { return where; }
   static void operator delete(void* p, size_t bytes) noexcept { cached_block_free(p, bytes); }
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -11,6 +11,7 @@
 namespace taeda::inline v0_2 {
 
 /// Further types get their numbers when they are registered: base/device_types.h.
+/// There are at most kDeviceTypes.
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Sim = 2, Meta = 3 };
 /// Room for that many types, so that what belongs to a type is an entry of an array.
 constexpr int kDeviceTypes = 8;
@@ -28,6 +29,7 @@ constexpr DeviceType kMeta = DeviceType::Meta;
 const char* to_string(DeviceType type);
 
 /// A device type and an index. Index -1 means the current device of that type.
+/// By default the CPU; indices are below 128, else Error.
 class Device {
  public:
   Device() = default;

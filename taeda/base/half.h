@@ -72,6 +72,7 @@ TAEDA_HD TAEDA_ALWAYS_INLINE float bfloat16_to_float(uint16_t b) {
 }  // namespace detail
 
 /// IEEE 754 binary16.
+/// Two bytes; rounds to the nearest, to even between two; 0 by default.
 struct Half {
   uint16_t bits = 0;
   Half() = default;
@@ -84,6 +85,7 @@ struct Half {
 };
 
 /// The upper half of a binary32.
+/// Two bytes; rounds to the nearest, to even between two; 0 by default.
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
@@ -95,4 +97,4 @@ struct BFloat16 {
   TAEDA_HD operator float() const { return detail::bfloat16_to_float(bits); }
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

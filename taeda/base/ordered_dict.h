@@ -13,12 +13,14 @@
 namespace taeda::inline v0_2 {
 
 /// One entry of an OrderedDict. Binds as `auto& [key, value]`.
+/// An element of the dictionary, not a copy.
 template <class Key, class Value>
 class OrderedDictItem {
  public:
   OrderedDictItem(Key key, Value value) : pair_(std::move(key), std::move(value)) {}
   const Key& key() const { return pair_.first; }
   /// The value may be changed, the key not.
+  /// Both stay where they are for as long as the element is in the dictionary.
   Value& value() { return pair_.second; }
   const Value& value() const { return pair_.second; }
   Value& operator*() { return value(); }
@@ -55,6 +57,7 @@ class OrderedDictItem {
 };
 
 /// Keys are unique; iteration is in the order of insertion. The interface is libtorch's.
+/// Throws Error for a key that is asked for and not there, and for one that is inserted twice.
 template <class Key, class Value>
 class OrderedDict {
  public:

@@ -14,6 +14,7 @@
 namespace taeda::inline v0_2 {
 
 /// Holds a double, int64, bool or complex<double>. Which one it holds matters to type promotion.
+/// By default 0, an int64; `to` throws Error for what T cannot hold.
 class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
@@ -56,6 +57,7 @@ class Scalar {
   }
   /// The number as a T by C++'s conversions, as an operand next to a tensor of Ts is one; the
   /// imaginary part is dropped for real T.
+  /// Never an error: a number outside of T's range is undefined, as in C++; `to` throws one.
   template <class T>
   T cast() const {
     if constexpr (std::is_same_v<T, bool>) {

@@ -25,12 +25,14 @@ inline constinit std::atomic<uint32_t> wanted{0};
 inline bool wants(uint32_t what) { return (wanted.load(std::memory_order_relaxed) & what) != 0; }
 
 /// What a record is about.
+/// Its sizes are bytes, its times nanoseconds.
 enum class Kind : uint8_t { Operation, Backward, Module, Range, Copy, Launch, DeviceWork, Memory };
 
 /// Which wish (`wanted`) makes records of a kind.
 constexpr uint32_t recorded_by(Kind kind) { return kind == Kind::Module ? kModules : kSpans; }
 
 /// A stretch of time on this thread. Spans are nested like the scopes that hold them.
+/// Times are nanoseconds of the steady clock.
 class Span {
  public:
   /// Does nothing until `enter`.
@@ -119,4 +121,4 @@ class DeviceWork {
 /// `bytes` of a device were taken (or given back, if negative); what is now allocated and reserved.
 void memory(Device device, int64_t bytes, int64_t allocated, int64_t reserved);
 
-}  // namespace taeda::tracing
+}  // namespace taeda::inline v0_2::tracing

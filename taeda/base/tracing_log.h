@@ -39,6 +39,7 @@ struct ThreadRecords {
 };
 
 /// What a session collected. Names stay as long as it does.
+/// Times are nanoseconds of the steady clock, memory is bytes.
 struct Recording {
   int64_t start = 0, end = 0;
   std::vector<ThreadRecords> threads;
@@ -89,4 +90,4 @@ DeviceTracer* device_tracer();
 /// While on, operations are announced to the tracer.
 void announce_operations(bool on);
 
-}  // namespace taeda::tracing
+}  // namespace taeda::inline v0_2::tracing

@@ -18,6 +18,7 @@
 namespace taeda::inline v0_2::data::datasets {
 
 /// Reads chunks. `read_chunk` may be called by several threads at once.
+/// A chunk may have any number of elements, none included.
 template <class Single, class Chunk = std::vector<Single>>
 class ChunkDataReader {
  public:
@@ -59,6 +60,8 @@ struct ChunkDatasetOptions {
 
 /// Chunks in the order of `ChunkSampler`, the examples of each group of them in that of
 /// `ExampleSampler`. What comes when depends on the samplers alone, not on which thread was faster.
+/// Batches have the size asked for, but for the last one; what a reader throws is thrown by
+/// `get_batch`.
 template <class Reader, class ChunkSampler = samplers::RandomSampler,
           class ExampleSampler = samplers::RandomSampler>
 class ChunkDataset final

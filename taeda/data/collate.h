@@ -152,6 +152,7 @@ struct Collate<std::map<K, T>> {
 };
 
 /// Calls `fn(Tensor&)` for every tensor in a batch; other values are passed over.
+/// Elements of vectors, tuples, maps and Examples count, at any depth.
 template <class F>
 void for_each_tensor(Tensor& t, F&& fn) {
   fn(t);
@@ -199,4 +200,4 @@ void for_each_tensor(std::map<K, T>& values, F&& fn) {
   for (auto& [key, value] : values) for_each_tensor(value, fn);
 }
 
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

@@ -20,7 +20,7 @@ constexpr bool kIsOptional = false;
 template <class T>
 constexpr bool kIsOptional<std::optional<T>> = true;
 
-}  // namespace taeda::data::detail
+}  // namespace taeda::inline v0_2::data::detail
 
 namespace taeda::inline v0_2::data::datasets {
 
@@ -28,6 +28,8 @@ template <class Source, class Transform>
 class MapDataset;
 
 /// Base of everything that makes a batch from a request: a list of indices, or a count.
+/// `size()` is the number of examples where it is known; an index outside of it is undefined unless
+/// the dataset says.
 template <class Self, class Batch, class Request = ArrayRef<size_t>>
 class BatchDataset {
  public:
@@ -166,4 +168,4 @@ class Subset : public Dataset<Subset<Inner>, typename Inner::ExampleType> {
   std::vector<size_t> indices_;
 };
 
-}  // namespace taeda::data::datasets
+}  // namespace taeda::inline v0_2::data::datasets

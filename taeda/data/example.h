@@ -11,6 +11,7 @@ using NoTarget = void;
 }  // namespace example
 
 /// An input and what a model should make of it. After collation both hold a whole batch.
+/// Tensors have one more dimension then, the batch's size in front.
 template <class Data = Tensor, class Target = Tensor>
 struct Example {
   using DataType = Data;
@@ -40,4 +41,4 @@ struct Example<Data, example::NoTarget> {
 /// An example without a target.
 using TensorExample = Example<Tensor, example::NoTarget>;
 
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

@@ -32,6 +32,8 @@ struct LoaderConfig {
 };
 
 /// libtorch's options: `DataLoaderOptions().batch_size(64).workers(2)`.
+/// By default batches of 1, no workers, no timeout; `make_data_loader` throws ValueError for
+/// settings that make no sense.
 class DataLoaderOptions {
  public:
   DataLoaderOptions() = default;
@@ -101,4 +103,4 @@ struct FullDataLoaderOptions {
   bool enforce_ordering, drop_last;
 };
 
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

@@ -19,6 +19,7 @@ struct CustomBatchRequest {
 };
 
 /// A number of examples.
+/// At most as many come back: fewer at the end, none behind it.
 struct BatchSize : CustomBatchRequest {
   explicit BatchSize(size_t size) : size_(size) {}
   size_t size() const override { return size_; }

@@ -11,6 +11,7 @@
 namespace taeda::inline v0_2::data::transforms {
 
 /// A function of a whole batch.
+/// Its result may have another size and type.
 template <class InputBatch, class OutputBatch>
 class BatchTransform {
  public:
@@ -22,6 +23,7 @@ class BatchTransform {
 };
 
 /// A function of one example.
+/// Batches keep their size.
 template <class Input, class Output>
 class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>> {
  public:
@@ -176,6 +178,7 @@ using mapped_batch_t =
 
 /// What map() returns: `Source` with `Transform` applied to its batches. It keeps the source's fast
 /// path where the transform can follow it (Stack, and transforms with apply_stacked).
+/// Its size is the source's; what the transform throws passes through.
 template <class Source, class Transform>
 class MapDataset
     : public BatchDataset<MapDataset<Source, Transform>, detail::mapped_batch_t<Source, Transform>,

@@ -11,6 +11,7 @@
 namespace taeda::inline v0_2 {
 
 /// What `get_device_properties` tells about a device.
+/// Memory is bytes.
 struct DeviceProperties {
   std::string name;
   int64_t total_memory = 0;  ///< bytes
@@ -39,6 +40,7 @@ using EventHandle = void*;
 using GraphHandle = void*;
 /// Which calls are forbidden while a capture is under way: those that could spoil it from any
 /// thread, from the capturing thread, or none.
+/// A forbidden one throws Error.
 enum class CaptureMode : int8_t { Global, ThreadLocal, Relaxed };
 
 /// Priorities that a device's streams can have: from `least`, which is 0, down to `greatest`.
@@ -98,6 +100,7 @@ class Backend {
   virtual void device_synchronize(int device) = 0;
 
   /// Events; `timing`: elapsed times are asked for.
+  /// They are milliseconds.
   virtual EventHandle new_event(int device, bool timing) = 0;
   virtual void delete_event(EventHandle event) = 0;
   virtual void record_event(EventHandle event, int device, StreamId stream) = 0;
@@ -122,4 +125,4 @@ class Backend {
   virtual void dump_graph(GraphHandle, const std::string&) { detail::throw_no_graphs(type()); }
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

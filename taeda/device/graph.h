@@ -23,6 +23,7 @@ namespace taeda::inline v0_2 {
 
 /// Numbers in device memory that belong to a graph: the host fills them in before every replay, and
 /// the graph's kernels read them. Only `graph_numbers` makes them.
+/// Doubles, eight bytes each.
 class GraphNumbers {
  public:
   Device device() const { return device_; }

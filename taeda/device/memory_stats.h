@@ -12,6 +12,7 @@
 namespace taeda::inline v0_2 {
 
 /// A quantity over time. `allocated` and `freed` are what was ever added and taken away.
+/// In bytes or in blocks, as the field says that holds it.
 struct MemoryStat {
   int64_t current = 0, peak = 0, allocated = 0, freed = 0;
 
@@ -29,6 +30,7 @@ struct MemoryStat {
 };
 
 /// A quantity for all memory, and for segments of small and of large blocks apart.
+/// In bytes or in blocks, as its name says.
 struct PooledStat {
   MemoryStat all, small, large;
 
@@ -89,6 +91,7 @@ struct MemoryBlock {
 
 /// Memory that was taken from the device in one call, or a stretch of an expandable segment with
 /// memory behind it.
+/// Sizes are bytes.
 struct MemorySegment {
   Device device;
   const void* address = nullptr;
@@ -116,4 +119,4 @@ bool records_history();
 
 }  // namespace memory
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -31,6 +31,7 @@ inline constexpr const char kPluginAbi[] =
 
 /// What a plug-in exports. The first two members stay where they are for ever: they are read before
 /// anything else is believed.
+/// One of another ABI is refused.
 struct Plugin {
   struct Abi {
     char text[64] = {};
@@ -75,7 +76,7 @@ Backend* start_plugin(DeviceType type, std::string* reason);
 
 }  // namespace detail
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2
 
 /// The one name that a plug-in exports.
 extern "C" [[gnu::visibility("default")]] const taeda::Plugin taeda_plugin;

@@ -54,6 +54,7 @@ CostModel cost_model(const std::string& name);
 double predicted_time();
 
 /// What a device has been busy with since the process began, under cost models.
+/// Times are seconds, memory is bytes.
 struct PredictedUse {
   int64_t kernels = 0;
   double kernel_seconds = 0;  ///< summed over streams
@@ -64,4 +65,4 @@ struct PredictedUse {
 };
 PredictedUse predicted_use(Device device);
 
-}  // namespace taeda::sim
+}  // namespace taeda::inline v0_2::sim

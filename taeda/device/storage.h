@@ -92,6 +92,7 @@ class StorageImpl final : public RefCounted {
 void destroy(StorageImpl* s);
 
 /// Handle to shared memory.
+/// An empty one, by default, has no memory and 0 bytes; copies share.
 class Storage {
  public:
   Storage() = default;

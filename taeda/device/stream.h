@@ -11,6 +11,7 @@ namespace taeda::inline v0_2 {
 class Event;
 
 /// A queue of work on a device. The CPU has one stream whose work is done when a call returns.
+/// By default the CPU's; errors of queued work are thrown by the call that next waits for it.
 class Stream {
  public:
   Stream() = default;
@@ -98,6 +99,7 @@ class Event {
   /// Records on the current stream of the stream's device, or on the stream given.
   void record(const Stream& stream);
   /// Later work of the stream starts after the event.
+  /// An event that was never recorded orders nothing; times between two are milliseconds.
   void wait(const Stream& stream) const { stream.wait_event(*this); }
   void block(const Stream& stream) const { wait(stream); }
   bool query() const;
@@ -115,4 +117,4 @@ class Event {
   EventHandle handle_ = nullptr;
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

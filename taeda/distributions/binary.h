@@ -6,6 +6,8 @@
 namespace taeda::inline v0_2::distributions {
 
 /// 1 with probability `probs`, else 0.
+/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
+/// *batch]. Throws ValueError for parameters outside of their limits.
 class Bernoulli : public DistributionOf<Bernoulli, TwoOutcomes> {
  public:
   Bernoulli(Probs probs, Validate validate_args = {});
@@ -28,6 +30,8 @@ class Bernoulli : public DistributionOf<Bernoulli, TwoOutcomes> {
 };
 
 /// How many times 0 comes before the first 1 of Bernoulli numbers.
+/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
+/// *batch]. Throws ValueError for parameters outside of their limits.
 class Geometric : public DistributionOf<Geometric, TwoOutcomes> {
  public:
   Geometric(Probs probs, Validate validate_args = {});
@@ -47,6 +51,8 @@ class Geometric : public DistributionOf<Geometric, TwoOutcomes> {
 };
 
 /// How many of `total_count` Bernoulli numbers are 1.
+/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
+/// *batch]. Throws ValueError for parameters outside of their limits.
 class Binomial : public DistributionOf<Binomial, TwoOutcomes> {
  public:
   Binomial(Parameter total_count, Probs probs, Validate validate_args = {});

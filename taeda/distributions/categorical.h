@@ -6,6 +6,7 @@
 namespace taeda::inline v0_2::distributions {
 
 /// One of the indices 0 ... k - 1 (int64), with weights or logits [..., k].
+/// Draws have shape [*sample, ...]; an empty k or weights below 0 are a ValueError.
 class Categorical : public DistributionOf<Categorical, SeveralOutcomes> {
  public:
   Categorical(Probs probs, Validate validate_args = {});
@@ -30,6 +31,7 @@ class Categorical : public DistributionOf<Categorical, SeveralOutcomes> {
 };
 
 /// Vectors [k] with a 1 at one of k places and else 0.
+/// Draws have shape [*sample, ..., k].
 class OneHotCategorical : public DistributionOf<OneHotCategorical, SeveralOutcomes> {
  public:
   OneHotCategorical(Probs probs, Validate validate_args = {});
@@ -68,6 +70,7 @@ class OneHotCategoricalStraightThrough
 };
 
 /// How often each of k outcomes comes in `total_count` draws: vectors [k].
+/// Draws have shape [*sample, ..., k]; a negative count is a ValueError.
 class Multinomial : public DistributionOf<Multinomial, SeveralOutcomes> {
  public:
   Multinomial(int64_t total_count, Probs probs, Validate validate_args = {});

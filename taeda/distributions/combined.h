@@ -51,6 +51,8 @@ class Independent : public DistributionOf<Independent> {
 };
 
 /// f(x) of a random x of `base`, for one transform or several in turn.
+/// Shapes are those that they give the base's; ValueError for a transform of more dimensions than
+/// the base has.
 class TransformedDistribution : public DistributionOf<TransformedDistribution> {
  public:
   TransformedDistribution(AnyDistribution base, TransformPtr transform,
@@ -80,6 +82,7 @@ class TransformedDistribution : public DistributionOf<TransformedDistribution> {
 
 /// Weights [..., n + 1] that add up to 1, of n normal numbers by stick breaking: `loc` and `scale`
 /// [..., n] (numbers are one).
+/// Draws have shape [*sample, ..., n + 1].
 class LogisticNormal : public DistributionOf<LogisticNormal, TransformedDistribution> {
  public:
   LogisticNormal(Parameter loc, Parameter scale, Validate validate_args = {});

@@ -46,6 +46,7 @@ namespace constraints {
 /// All numbers but NaN.
 Constraint real();
 /// Vectors of real numbers.
+/// The last dimension holds a vector; bounds are numbers or tensors that broadcast with the values.
 Constraint real_vector();
 Constraint positive();
 Constraint nonnegative();

@@ -34,6 +34,8 @@ class Chi2 : public DistributionOf<Chi2, Gamma> {
 };
 
 /// One over a gamma number.
+/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
+/// *batch]. Throws ValueError for parameters outside of their limits.
 class InverseGamma : public DistributionOf<InverseGamma> {
  public:
   InverseGamma(Parameter concentration, Parameter rate, Validate validate_args = {});
@@ -72,6 +74,8 @@ class Dirichlet : public DistributionOf<Dirichlet> {
 };
 
 /// Beta: numbers in (0, 1), the first of two weights of a Dirichlet.
+/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
+/// *batch]. Throws ValueError for parameters outside of their limits.
 class Beta : public DistributionOf<Beta> {
  public:
   Beta(Parameter concentration1, Parameter concentration0, Validate validate_args = {});
@@ -116,6 +120,8 @@ class StudentT : public DistributionOf<StudentT> {
 };
 
 /// Fisher and Snedecor's F: the ratio of two chi-squared numbers, each by its degrees of freedom.
+/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
+/// *batch]. Throws ValueError for parameters outside of their limits.
 class FisherSnedecor : public DistributionOf<FisherSnedecor> {
  public:
   FisherSnedecor(Parameter df1, Parameter df2, Validate validate_args = {});

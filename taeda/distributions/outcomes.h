@@ -12,6 +12,7 @@ class TwoOutcomes : public Distribution {
   Tensor logits() const;
   /// The probabilities of the second outcome (of the first, unless `second`) and their logarithms,
   /// each from what was given: 1 - probs() would lose what is near 0. log 0 has no gradient.
+  /// Both have the parameters' shape.
   struct Chance {
     Tensor probability, log;
   };
@@ -30,6 +31,7 @@ class TwoOutcomes : public Distribution {
 
 /// Of k outcomes: `probs` [..., k] are weights, which are divided by their sum; `logits` their
 /// logarithms up to a constant, of which logits() is without it.
+/// Both at once, or neither, throw ValueError; k is at least 1.
 class SeveralOutcomes : public Distribution {
  public:
   Tensor probs() const;

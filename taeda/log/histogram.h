@@ -24,6 +24,7 @@ class HistogramBins {
 };
 
 /// Counts by bucket and the moments of all values.
+/// Empty by default.
 struct HistogramData {
   double min = 0, max = 0, num = 0, sum = 0, sum_squares = 0;
   /// The right ends of the buckets and how many values each holds. The first bucket is empty and
@@ -37,4 +38,4 @@ struct HistogramData {
 HistogramData make_histogram(ArrayRef<double> values, const HistogramBins& bins = {},
                              int64_t max_bins = 0);
 
-}  // namespace taeda::logging
+}  // namespace taeda::inline v0_2::logging

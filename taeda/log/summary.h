@@ -33,6 +33,7 @@ std::string graph_event(const When& when, const std::vector<GraphNode>& nodes);
 // Summaries.
 
 /// Serialised summaries; of a scalar, in which form TensorBoard gets it.
+/// Pictures are bytes of 0 to 255, rows from the top, shape [height, width, channels].
 enum class ScalarKind { kSimple, kFloatTensor, kDoubleTensor };
 std::string scalar(const std::string& tag, double value, ScalarKind kind = ScalarKind::kSimple);
 std::string histogram(const std::string& tag, const HistogramData& data);
@@ -53,4 +54,4 @@ std::string hparams_experiment(const HParams& params, const std::vector<std::str
 std::string hparams_start(const HParams& params, double time);
 std::string hparams_end(double time);
 
-}  // namespace taeda::logging::summary
+}  // namespace taeda::inline v0_2::logging::summary

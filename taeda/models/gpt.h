@@ -51,6 +51,7 @@ class CausalSelfAttentionImpl : public nn::Cloneable<CausalSelfAttentionImpl> {
 TAEDA_MODULE(CausalSelfAttention);
 
 /// Attention and a perceptron, each after a layer norm and added to its input.
+/// Shapes: [N, T, embedding], which the result has.
 class GPTBlockImpl : public nn::Cloneable<GPTBlockImpl> {
  public:
   explicit GPTBlockImpl(const GPTOptions& o) : options(o) { GPTBlockImpl::reset(); }
@@ -111,4 +112,4 @@ class GPTImpl : public nn::Cloneable<GPTImpl> {
 };
 TAEDA_MODULE(GPT);
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

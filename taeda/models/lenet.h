@@ -9,6 +9,7 @@ namespace taeda::inline v0_2::models {
 
 /// Pictures (N, channels, 28, 28) or (N, channels, 32, 32) to scores (N, num_classes). Those of 28
 /// x 28 get a border, so that both have the same weights.
+/// Throws Error for other sizes.
 class LeNetImpl : public nn::Cloneable<LeNetImpl> {
  public:
   explicit LeNetImpl(int64_t num_classes = 10, int64_t channels = 1)
@@ -27,4 +28,4 @@ class LeNetImpl : public nn::Cloneable<LeNetImpl> {
 };
 TAEDA_MODULE(LeNet);
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

@@ -18,6 +18,7 @@ struct LSTMLanguageModelOptions {
 };
 
 /// A linear layer, whose weight may be another module's.
+/// Shapes: [*, in] to [*, out].
 class LSTMDecoderImpl : public nn::Cloneable<LSTMDecoderImpl> {
  public:
   LSTMDecoderImpl(int64_t nhid, int64_t ntoken, bool own_weight)
@@ -37,6 +38,7 @@ class LSTMDecoderImpl : public nn::Cloneable<LSTMDecoderImpl> {
 TAEDA_MODULE(LSTMDecoder);
 
 /// Embedding, LSTM and a projection to the vocabulary: indices [time, batch] to logits.
+/// Shapes: logits [time * batch, ntoken], states [layers, batch, nhid].
 class LSTMLanguageModelImpl : public nn::Cloneable<LSTMLanguageModelImpl> {
  public:
   using Hidden = std::tuple<Tensor, Tensor>;
@@ -57,4 +59,4 @@ class LSTMLanguageModelImpl : public nn::Cloneable<LSTMLanguageModelImpl> {
 };
 TAEDA_MODULE(LSTMLanguageModel);
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

@@ -32,6 +32,7 @@ struct MobileNetV2Options {
 };
 
 /// Pictures (N, 3, H, W) to scores (N, num_classes).
+/// Throws Error for a shape with other than 3 channels.
 class MobileNetV2Impl : public nn::Cloneable<MobileNetV2Impl> {
  public:
   explicit MobileNetV2Impl(MobileNetV2Options options = {});
@@ -49,4 +50,4 @@ TAEDA_MODULE(MobileNetV2);
 /// MobileNetV2 of width 1, not trained.
 MobileNetV2 mobilenet_v2(int64_t num_classes = 1000);
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

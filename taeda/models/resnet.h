@@ -14,6 +14,7 @@
 namespace taeda::inline v0_2::models {
 
 /// Two convolutions of 3 x 3 around which the input goes, too.
+/// Shapes: (N, inplanes, H, W) to (N, planes, H / stride, W / stride).
 class BasicBlockImpl : public nn::Cloneable<BasicBlockImpl> {
  public:
   static constexpr int64_t kExpansion = 1;
@@ -35,6 +36,7 @@ class BasicBlockImpl : public nn::Cloneable<BasicBlockImpl> {
 TAEDA_MODULE(BasicBlock);
 
 /// 1 x 1 to fewer channels, 3 x 3, 1 x 1 to four times as many.
+/// Shapes: (N, inplanes, H, W) to (N, 4 planes, H / stride, W / stride).
 class BottleneckImpl : public nn::Cloneable<BottleneckImpl> {
  public:
   static constexpr int64_t kExpansion = 4;
@@ -89,10 +91,11 @@ class ResNetImpl : public nn::Cloneable<ResNetImpl> {
 TAEDA_MODULE(ResNet);
 
 /// The networks of the paper, not trained; `num_classes` outputs.
+/// Shapes: (N, 3, H, W) to (N, num_classes).
 ResNet resnet18(int64_t num_classes = 1000);
 ResNet resnet34(int64_t num_classes = 1000);
 ResNet resnet50(int64_t num_classes = 1000);
 ResNet resnet101(int64_t num_classes = 1000);
 ResNet resnet152(int64_t num_classes = 1000);
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

@@ -34,6 +34,7 @@ class VGGImpl : public nn::Cloneable<VGGImpl> {
 TAEDA_MODULE(VGG);
 
 /// The networks of the paper, not trained; `_bn` with batch norm after each convolution.
+/// Shapes: (N, 3, H, W) to (N, num_classes).
 VGG vgg11(int64_t num_classes = 1000);
 VGG vgg11_bn(int64_t num_classes = 1000);
 VGG vgg13(int64_t num_classes = 1000);
@@ -43,4 +44,4 @@ VGG vgg16_bn(int64_t num_classes = 1000);
 VGG vgg19(int64_t num_classes = 1000);
 VGG vgg19_bn(int64_t num_classes = 1000);
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

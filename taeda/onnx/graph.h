@@ -19,6 +19,7 @@ struct Dimension {
 };
 
 /// What is known of an input or output of a model.
+/// A dtype, and a size for each dimension; -1, or a name, for those that are open.
 struct ValueInfo {
   std::string name;
   ScalarType dtype = kFloat;

@@ -17,6 +17,7 @@ class BranchImpl;
 
 /// The tensors of a module that follows the names in a file: its own, and modules with those whose
 /// names go on behind a dot.
+/// Sizes and dtypes are the file's.
 struct NamedTensors {
   enum class Kind : uint8_t { Parameter, Statistic, Constant };
   struct Item {

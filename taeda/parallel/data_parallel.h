@@ -16,6 +16,7 @@
 namespace taeda::inline v0_2::nn::parallel {
 
 /// A device by name, or by index among the accelerators that are there.
+/// Throws Error for one that is not there.
 class DeviceId {
  public:
   template <std::integral I>

@@ -37,6 +37,7 @@ struct Event {
 };
 
 /// A device's memory at a moment.
+/// In bytes; the time is nanoseconds of the steady clock.
 struct MemoryPoint {
   Device device;
   int64_t time = 0;
@@ -56,6 +57,7 @@ struct Events {
 Events arrange(const tracing::Recording& recording);
 
 /// Sums over events of one name.
+/// Times are nanoseconds, memory is bytes.
 struct EventAverage {
   std::string key;
   bool on_device = false;  ///< a kernel, not what launched it
@@ -71,6 +73,7 @@ struct EventAverage {
 };
 
 /// The rows of the profiler's table.
+/// Times are nanoseconds, memory is bytes.
 class EventAverages {
  public:
   /// `notes` are lines below the table.
@@ -105,4 +108,4 @@ class EventAverages {
 /// arrows from launches to the work, a counter of each device's memory.
 std::string chrome_trace(const Events& events, const std::string& process_name);
 
-}  // namespace taeda::profiler
+}  // namespace taeda::inline v0_2::profiler

@@ -24,6 +24,7 @@ class AutocastMode {
   };
 
   /// Whether any device type is on.
+  /// By default none is; its dtype is bfloat16 on the CPU and float16 elsewhere.
   static bool is_active() { return __builtin_expect(state_.devices != 0, 0); }
   static bool is_enabled(DeviceType type) { return state_.devices & bit(type); }
   static ScalarType dtype(DeviceType type) {
@@ -63,4 +64,4 @@ class AutocastMode {
   static constinit thread_local State state_ __attribute__((tls_model("initial-exec")));
 };
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

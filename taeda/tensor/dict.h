@@ -9,11 +9,13 @@
 namespace taeda::inline v0_2 {
 
 /// A dictionary in the order of insertion; copies share it. Keys are compared one by one.
+/// `at` throws IndexError for a key that is not there.
 template <class Key, class Value>
 class Dict {
  public:
   class iterator;
   /// One entry, as iterators give it.
+  /// It refers to the dictionary's element.
   class Item {
    public:
     explicit Item(IValue::Entry* entry) : entry_(entry) {}
@@ -91,4 +93,4 @@ namespace impl {
 using GenericDict = Dict<IValue, IValue>;
 }  // namespace impl
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -35,6 +35,8 @@ class Slice {
 };
 
 /// One index: a number, a Slice, None, Ellipsis or "...", a bool, or a tensor of integers or bools.
+/// Indexing throws IndexError for more of them than dimensions and for numbers outside of a
+/// dimension's size.
 class TensorIndex {
  public:
   enum class Kind : uint8_t { NewAxis, Rest, Integer, Boolean, Slice, Tensor };
@@ -73,4 +75,4 @@ namespace indexing {
 using taeda::Ellipsis, taeda::EllipsisIndexType, taeda::None, taeda::Slice, taeda::TensorIndex;
 }  // namespace indexing
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -117,6 +117,7 @@ class IValue {
   bool isCapsule() const;
   bool isTensorList() const;
   /// Tensors and None.
+  /// Throws Error for a list with any other element.
   bool isOptionalTensorList() const;
   bool isIntList() const;
   bool isDoubleList() const;
@@ -148,6 +149,7 @@ class IValue {
   };
   ConstantString toString() const { return ConstantString(toStringRef()); }
   /// The text, or nothing for None.
+  /// The others likewise: each throws Error for a value of another kind, naming both.
   std::optional<std::string> toOptionalStringRef() const;
   Device toDevice() const { return get<Device>("Device"); }
   Generator toGenerator() const { return get<Generator>("Generator"); }

@@ -41,6 +41,7 @@ class TensorOptions {
   /// The GPU of that index.
   TensorOptions device_index(int index) const { return device(Device(kCUDA, index)); }
   // The same with what may be absent, which then is not set.
+  // An empty one leaves the default.
   TensorOptions dtype(std::optional<ScalarType> t) const { return with(&TensorOptions::dtype_, t); }
   template <class D>  // nothing that a device is made from
   requires(std::is_same_v<D, std::optional<Device>> ||
@@ -102,6 +103,7 @@ class TensorOptions {
 };
 
 /// Options with one of them set, to start a chain.
+/// Those that are not set stay at their default.
 inline TensorOptions dtype(ScalarType t) { return TensorOptions().dtype(t); }
 inline TensorOptions device(Device d) { return TensorOptions().device(d); }
 inline TensorOptions layout(TensorLayout l) { return TensorOptions().layout(l); }

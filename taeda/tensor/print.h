@@ -10,6 +10,7 @@
 namespace taeda::inline v0_2 {
 
 /// torch.set_printoptions.
+/// Numbers of digits, elements and columns; the defaults are PyTorch's.
 struct PrintOptions {
   int precision = 4;
   int64_t threshold = 1000;  ///< more elements than this are summarised
@@ -26,4 +27,4 @@ std::string format_tensor(const Tensor& t, const std::vector<std::string>& suffi
 /// libtorch's layout: values in columns, then "[ CPUFloatType{2,3} ]".
 void print(std::ostream& out, const Tensor& t, int64_t linesize = 80);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

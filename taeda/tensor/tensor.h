@@ -85,6 +85,7 @@ class Tensor : public TensorBase {
     return to(other.device(), other.dtype(), non_blocking, copy);
   }
   /// The same in a memory format, if there is one.
+  /// Sizes stay; a dtype and a device that are the tensor's give the tensor itself unless `copy`.
   Tensor to(const TensorOptions& options, bool non_blocking, bool copy,
             std::optional<MemoryFormat> format) const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking, bool copy,

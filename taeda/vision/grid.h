@@ -26,6 +26,7 @@ struct GridOptions {
 Tensor make_grid(const Tensor& pictures, const GridOptions& options = {});
 
 /// Of a frame, each from 0 to 255.
+/// Red, green and blue; 0 by default.
 struct Color {
   uint8_t red = 0, green = 0, blue = 0;
 };

@@ -41,6 +41,7 @@ Tensor decode_jpeg(const Tensor& bytes);
 void write_jpeg(const Tensor& image, const std::string& path, int quality = 75);
 
 /// How many channels read_image gives.
+/// By default those of the file.
 enum class ImageReadMode { kUnchanged, kGray, kRgb };
 /// Reads a PNG or JPEG file; its first bytes say which it is. Colours become grey by the weights
 /// of ITU-R BT.601; transparency is dropped. Throws Error, naming the file.
@@ -51,4 +52,4 @@ Tensor to_bytes(const Tensor& image);
 /// Writes a float picture, or a batch of them as a grid (torchvision.utils.save_image).
 void save_image(const Tensor& images, const std::string& path, const GridOptions& options = {});
 
-}  // namespace taeda::vision
+}  // namespace taeda::inline v0_2::vision

@@ -16,6 +16,7 @@ struct LabelledImages {
 };
 
 /// An example is a float image (channels, height, width) from 0 to 1 and its label.
+/// All have one size.
 template <class Self>
 class LabelledImageDataset : public data::datasets::Dataset<Self> {
  public:
@@ -47,4 +48,4 @@ class LabelledImageDataset : public data::datasets::Dataset<Self> {
   bool train_;
 };
 
-}  // namespace taeda::vision::datasets
+}  // namespace taeda::inline v0_2::vision::datasets

@@ -22,6 +22,7 @@ namespace taeda::inline v0_2::vision::transforms {
 using PictureTransform = data::transforms::TensorTransform<Tensor>;
 
 /// Height and width; one number stands for both.
+/// In pixels, positive.
 struct ImageSize {
   int64_t height, width;
   ImageSize(int64_t side) : height(side), width(side) {}

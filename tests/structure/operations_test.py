@@ -11,6 +11,7 @@ ROOT = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ".").resolve()
 sys.path.insert(0, str(ROOT / "tools/ops"))
 
 import declarations  # noqa: E402
+import documentation  # noqa: E402
 import emit_compat  # noqa: E402
 import emit_docs  # noqa: E402
 import emit_doors  # noqa: E402
@@ -39,6 +40,24 @@ def read(body, head=HEADER, path="taeda/ops/family.h"):
 
 def only(body):
     return read(body)[0].operations[0]
+
+
+class Documentation(unittest.TestCase):
+    def test_shapes_are_one_of_the_rules(self):
+        self.assertEqual(only("/// D.\n/// [shape: same]\nTensor f(const Tensor& self);").tags["shape"], ["same"])
+        for tag in ("shape", "shape: what", "shape: same loss"):
+            with self.assertRaises(declarations.DeclarationError):
+                read(f"/// D.\n/// [{tag}]\nTensor f(const Tensor& self);")
+
+    def test_a_docstring_is_the_comment_in_python(self):
+        o = only("/// Twice self. Throws Error for bool, ValueError else.\n/// [shape: same]\nTensor f(const Tensor& self);")
+        text = documentation.documentation("f", [(o, False)], False, "All of it. See ops/x.h for more.")
+        self.assertEqual(text, "f(input: Tensor)\n\nTwice input. Raises RuntimeError for bool, ValueError else.\n\n"
+                         + declarations.SHAPES["same"] + "\n\nAll of it.")
+
+    def test_examples_are_of_operations(self):
+        known = {documentation.key(o) for f in generate.read_declarations(ROOT) for o in f.operations}
+        self.assertEqual(set(documentation._examples) - known, set())
 
 
 class Reading(unittest.TestCase):

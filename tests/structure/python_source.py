@@ -74,6 +74,13 @@ def circles(edges):
     return found
 
 
+def docstring_lines(text):
+    """How many lines of a Python file are docstrings."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    first = (node.body[0] for node in ast.walk(ast.parse(text)) if isinstance(node, kinds) and ast.get_docstring(node) is not None)
+    return sum(each.end_lineno - each.lineno + 1 for each in first)
+
+
 def functions(text):
     """(first line, number of lines, name) of every function of a Python file, decorators included."""
     for node in ast.walk(ast.parse(text)):

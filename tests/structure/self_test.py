@@ -91,6 +91,8 @@ class HouseRules(Tree):
     def test_long_python(self):
         self.write("python/taeda/long.py", "x = 1\n" * 601)
         self.assert_violation("python_length", "python/taeda/long.py", "601 lines")
+        self.write("python/taeda/long.py", "\"\"\"A module.\n" + "\n" * 600 + "\"\"\"\nx = 1\n")
+        self.assertEqual(self.violations("python_length"), [])
 
     def test_wide_python(self):
         self.write("examples/python/wide.py", "#" + "x" * 127 + "\n" + "#" + "x" * 128 + "\n")

@@ -4,12 +4,17 @@ The house writes one comment for a group: declarations that follow each other wi
 above the first of them, until one brings its own. A heading above a group of members counts as such a comment.
 """
 
+import pathlib
 import re
+import sys
 
 from model import Comment
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ops"))
+from declarations import SHAPES, TAGS as OF_OPERATIONS  # noqa: E402
+
 TAGS = re.compile(r"^\[([a-z-]+[^\]]*)\]$")
-KEYS = ("operations", "method", "in-place", "out", "also", "autocast", "view", "dtypes", "returns", "keyword", "not")
+KEYS = ("operations", "not", *OF_OPERATIONS)
 TRAILING = re.compile(r"//+< ?(.*)$")
 LABEL = re.compile(r"\s*(public|private|protected):\s*$")
 
@@ -25,10 +30,24 @@ def tags_of(text):
     return found
 
 
+def shapes_of(tags):
+    """What an operation's tags say of shapes, or nothing."""
+    return SHAPES[tags["shape"]] if "shape" in tags else ""
+
+
+def whole_tags(lines):
+    """The lines with tags that go on in a second one in one."""
+    out = []
+    for line in lines:
+        open_tags = out and re.match(r"\[[a-z-]+[^\]]*$", out[-1]) and tags_of(out[-1][1:].rstrip(", ")) is not None
+        out[-1:] = [f"{out[-1]} {line.strip()}"] if open_tags else out[-1:] + [line]
+    return out
+
+
 def comment_of(lines):
     """A comment from the texts of its lines; those of tags are taken out, and the names of headers that generated code has."""
     kept, tags = [], {}
-    for line in lines:
+    for line in whole_tags(lines):
         if re.fullmatch(r"taeda/[\w/]+\.(h|inc)", line.strip()):
             continue
         matched = TAGS.match(line.strip())

@@ -91,6 +91,7 @@ class Reader:
         self.walk_space(self.unit.cursor, ())
         for name in self.headers:
             self.macros(name)
+            share_tags(self.headers[name])
         return [h for h in self.headers.values() if h.symbols]
 
     def sources_by_name(self):
@@ -184,6 +185,16 @@ class Reader:
                 comment = source.above(number) or source.of_group(number, 0)
                 self.headers[name].symbols.append(
                     Symbol("macro", found[1], "", "#define " + found[1] + (found[2] or ""), name, number, comment))
+
+
+def share_tags(header):
+    """Gives each function of a header the tags in the header's first comment, which belong to all its operations."""
+    tags = header.comment.tags
+    if "operations" in tags:
+        for symbol in header.symbols:
+            if symbol.kind == "function":
+                own = {**{k: v for k, v in tags.items() if k != "operations"}, **symbol.comment.tags}
+                symbol.comment.tags = {k: v for k, v in own.items() if f"not {k}" not in own}
 
 
 def undocumented(headers):

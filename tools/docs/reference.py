@@ -8,6 +8,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import CppLexer
 
+from comments import shapes_of
 from page import relative
 from relations import Relations, each
 
@@ -165,6 +166,7 @@ class Reference:
         source = f'{source_of(first.file)}#L{first.line}'
         facts = [f"<dt>Errors</dt><dd>{'<br>'.join(self.line(e, page) for e in errors)}</dd>"] if errors else []
         facts += self.facts(first, tags)
+        text += f"<p>{html.escape(shapes)}</p>" if (shapes := shapes_of(tags)) else ""
         self.parameters = set()
         body = (f'<section class="symbol {first.kind}">{anchors}<a class="source" href="{relative(source, page)}">source</a>'
                 f'<pre class="code">{cpp(chr(10).join(d + ("" if first.kind == "macro" else ";") for d in shown))}</pre>'
@@ -187,7 +189,6 @@ class Reference:
         return f'<div class="said"><dl>{"".join(rows)}</dl></div>' if rows else ""
 
     def facts(self, symbol, tags):
-        tags = {key: value for key, value in tags.items() if f"not {key}" not in tags}
         forms = [FACTS[key] for key in ("method", "in-place", "out", "view") if key in tags]
         out = [f"<dt>Also</dt><dd>{', '.join(forms)}</dd>"] if forms and symbol.kind == "function" else []
         for key, label in (("dtypes", "Dtypes"), ("returns", "Results"), ("also", "Other names"), ("autocast", "Autocast")):
@@ -216,11 +217,6 @@ class Reference:
 
     def page(self, header):
         page = page_of(header.file)
-        # The first text that stands for several headers of operations belongs to each of their functions.
-        shared = header.comment.tags if "operations" in header.comment.tags else {}
-        for symbol in header.symbols:
-            if symbol.kind == "function":
-                symbol.comment.tags = {**{k: v for k, v in shared.items() if k != "operations"}, **symbol.comment.tags}
         include = f'<pre class="code">{cpp(f"#include <{header.file}>")}</pre>' if header.file.endswith(".h") else ""
         title = MADE.get(header.file.split("/")[-1], header.file) if "generated" in header.file else header.file
         body = [f"<h1>{html.escape(title)}</h1>", include, self.prose(header.comment.text, page)]

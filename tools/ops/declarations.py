@@ -120,8 +120,18 @@ TAGS = {
     "composite": NOTHING,  # made of other operations, which are seen in its place
     "composition": NOTHING,  # a source of ops/ defines the same of other operations, too, for those who know these alone
     "returns": WORDS,      # names of several results
+    "shape": WORD,         # the rule of SHAPES that its shapes follow
+}
+# What documentation says of shapes that many operations have.
+SHAPES = {
+    "same": "Shapes: any, which the result has.",
+    "broadcast": "Shapes: any that broadcast against each other, to the result's; others throw Error.",
+    "reduced": "Shapes: any; the result's is without the dimensions that are reduced, which `keepdim` leaves with size 1, and "
+               "0-dim if these are all.",
+    "loss": "Shapes: operands that broadcast against each other; the loss is 0-dim, and in their shape with `reduction` \"none\".",
 }
 CHOICES = {
+    "shape": set(SHAPES),
     "view": {"maybe"},
     "autocast": {"lower", "float32", "promote", "inside", "host", "accelerators"},
     "dtypes": {"floating", "complex", "integral", "bool"},
@@ -147,8 +157,8 @@ def parse_tags(text, path, line, first=False):
             if colon:
                 raise DeclarationError(path, line, f"tag '{key}' takes no value")
         elif (colon and not words) or (kind == NOTHING and words) or (kind == WORDS and not words) or (
-                kind == MAYBE and len(words) > 1):
-            wanted = {NOTHING: "no value", WORDS: "values", MAYBE: "at most one value"}[kind]
+                kind == MAYBE and len(words) > 1) or (kind == WORD and len(words) != 1):
+            wanted = {NOTHING: "no value", WORD: "one value", WORDS: "values", MAYBE: "at most one value"}[kind]
             raise DeclarationError(path, line, f"tag '{name}' takes {wanted}, got '{value}'")
         for word in words:
             if name in CHOICES and word not in CHOICES[name]:

@@ -1,5 +1,6 @@
 """The reference page of operations, in Markdown."""
 
+from declarations import SHAPES
 from emit_methods import declaration
 
 HEAD = """\
@@ -27,6 +28,8 @@ def forms(operation):
         cast, *where = operation.autocast
         cast = {"lower": "lower precision", "float32": "float32", "promote": "the widest dtype"}[cast]
         words.append(f"under autocast {cast}" + (f" ({where[0]})" if where else ""))
+    if "shape" in tags:
+        words.append(SHAPES[tags["shape"][0]].rstrip(".").replace("Shapes: ", "shapes: "))
     if "dtypes" in tags:
         words.append("dtypes: " + ", ".join(tags["dtypes"]))
     if "returns" in tags:

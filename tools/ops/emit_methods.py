@@ -82,9 +82,10 @@ def operations_inc(families):
         out += ["", f"// {family.include}"]
         said = None
         for o in methods:
-            if o.doc and o.doc is not said:
-                out += wrap(first_sentence(o.doc), "/// ")
-            said = o.doc
+            saying = o.doc, o.tags.get("shape")
+            if o.doc and saying != said:
+                out += wrap(first_sentence(o.doc), "/// ") + [f"/// [shape: {shape}]" for shape in saying[1] or []]
+            said = saying
             for name, kind in methods_of(o):
                 returns = "Tensor&" if kind == "in-place" else o.returns
                 gap = "" if returns.endswith("&") else ""

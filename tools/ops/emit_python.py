@@ -3,9 +3,10 @@
 import re
 
 from declarations import Argument
+from documentation import documentation
 from emit_functions import out_arguments, out_names
 from emit_methods import NOTICE
-from emit_stubs import ONLY_CPP, RESERVED, given_default, signature, usable as has_stub
+from emit_stubs import ONLY_CPP, RESERVED, given_default, usable as has_stub
 from emit_table import is_keyword
 
 SOURCES = 8
@@ -156,18 +157,15 @@ def literal(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def documentation(name, overloads, method):
-    first = overloads[0].operation
-    lines = [f"{name}({signature(o.operation, method, o.has_out and not method)})".replace("(self, ", "(").replace("(self)", "()")
-             for o in overloads]
-    return literal("\n".join(lines) + "\n\n" + first.doc)
-
-
 class Source:
     """One generated source: for each overload its parameters and its call, for each name what it can be called with."""
 
-    def __init__(self):
-        self.lines, self.entries = [], []
+    def __init__(self, families):
+        self.lines, self.entries, self.families = [], [], families
+
+    def said(self, name, overloads, method):
+        family = self.families.get(overloads[0].operation.path, "")
+        return documentation(name, [(o.operation, o.has_out) for o in overloads], method, family)
 
     def add(self, operations):
         """All overloads of one name in one namespace."""
@@ -201,7 +199,7 @@ class Source:
                 called, python_name = f"{space + '_' if space else ''}{n}{ending}", RESERVED.get(n, n) + ending
                 self.entries.append(
                     f'{{"{"Tensor" if method else space}", "{python_name}", {str(method).lower()}, '
-                    f'{{"{called}", kSignatures_{key}_{form}, {len(some)}}}, {documentation(python_name, some, method)}}}')
+                    f'{{"{called}", kSignatures_{key}_{form}, {len(some)}}}, {literal(self.said(python_name, some, method))}}}')
 
     def text(self, number, includes, spaces):
         return "\n".join([
@@ -218,7 +216,8 @@ def sources(families):
         for o in f.operations:
             if usable(o):
                 groups.setdefault((o.namespace, o.name), []).append(o)
-    made = [Source() for _ in range(SOURCES)]
+    said = {f.include: f.doc for f in families if f.include.endswith(".h")}
+    made = [Source(said) for _ in range(SOURCES)]
     for i, group in enumerate(groups.values()):
         made[i * SOURCES // len(groups)].add(group)
     includes = [f'#include "{f.include}"' for f in families if f.include.endswith(".h")]

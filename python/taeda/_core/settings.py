@@ -16,7 +16,20 @@ _PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4,
 
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
-    """How tensors are printed; `profile` "default", "short" or "full"."""
+    """How tensors are printed; arguments are scalars, and those that are None stay as they are.
+
+    precision: digits behind the point; 4 at first
+    threshold: more elements than that are summarised; 1000
+    edgeitems: how many are shown at each end then; 3
+    linewidth: characters of a line; 80
+    profile: "default", "short" or "full", which sets all of them
+    sci_mode: True or False, whether numbers are written with exponents
+
+    >>> torch.set_printoptions(precision=2)
+    >>> torch.tensor([0.12345])
+    tensor([0.12])
+    >>> torch.set_printoptions(profile="default")
+    """
     if profile is not None:
         defaults = _PROFILES.get(profile, (None, None, None, None))  # PyTorch, too, passes over other names
         precision, threshold, edgeitems, linewidth = (
@@ -31,17 +44,33 @@ _deterministic = [False, False]
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Accepted: results are the same bits from run to run whatever this says."""
+    """Is taken: results are the same bits from run to run whatever this says. Arguments are scalars, True or False.
+
+    >>> torch.use_deterministic_algorithms(True)
+    >>> torch.are_deterministic_algorithms_enabled()
+    True
+    >>> torch.use_deterministic_algorithms(False)
+    """
     expect("_set_deterministic_algorithms", "mode", 1, mode, bool)
     expect("_set_deterministic_algorithms", "warn_only", None, warn_only, bool)
     _deterministic[:] = [mode, warn_only]
 
 
 def are_deterministic_algorithms_enabled():
+    """What use_deterministic_algorithms said. Takes no arguments.
+
+    >>> torch.are_deterministic_algorithms_enabled()
+    False
+    """
     return _deterministic[0]
 
 
 def is_deterministic_algorithms_warn_only_enabled():
+    """What use_deterministic_algorithms said of warn_only. Takes no arguments.
+
+    >>> torch.is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
     return _deterministic[1]
 
 
@@ -55,11 +84,23 @@ def set_deterministic_debug_mode(debug_mode):
 
 
 def get_deterministic_debug_mode():
+    """0, 1 or 2, as set_deterministic_debug_mode said. Takes no arguments.
+
+    >>> torch.get_deterministic_debug_mode()
+    0
+    """
     return 0 if not _deterministic[0] else 1 if _deterministic[1] else 2
 
 
 def set_num_threads(n):
-    """How many threads an operation on the CPU uses."""
+    """How many threads an operation on the CPU uses, a scalar; not positive is a RuntimeError.
+
+    >>> threads = torch.get_num_threads()
+    >>> torch.set_num_threads(1)
+    >>> torch.get_num_threads()
+    1
+    >>> torch.set_num_threads(threads)
+    """
     if isinstance(n, bool) or not isinstance(n, int):
         raise RuntimeError(f"set_num_threads expects an int, but got {type(n).__name__}")
     if n < 1:
@@ -68,6 +109,11 @@ def set_num_threads(n):
 
 
 def get_num_interop_threads():
+    """How many operations run side by side, a scalar. Takes no arguments.
+
+    >>> isinstance(torch.get_num_interop_threads(), int)
+    True
+    """
     return 1
 
 
@@ -77,25 +123,49 @@ def set_num_interop_threads(n):
 
 
 def set_float32_matmul_precision(precision):
-    """ "highest", "high" or "medium": how products of floats on an accelerator round."""
+    """"highest" (at first), "high" or "medium", a text: how products of floats on an accelerator round.
+
+    >>> torch.set_float32_matmul_precision("highest")
+    >>> torch.get_float32_matmul_precision()
+    'highest'
+    """
     _C._set_float32_matmul_precision(precision)
 
 
 def get_float32_matmul_precision():
+    """What set_float32_matmul_precision said, a text. Takes no arguments.
+
+    >>> torch.get_float32_matmul_precision()
+    'highest'
+    """
     return _C._get_float32_matmul_precision()
 
 
 def set_flush_denormal(mode):
-    """False: denormal numbers are kept."""
+    """False: denormal numbers are kept, whatever the argument, a scalar, says.
+
+    >>> torch.set_flush_denormal(False)
+    False
+    """
     return False
 
 
 def set_warn_always(b):
-    """Whether what is said once in a process is said each time."""
+    """Whether what is said once in a process is said each time; the argument is a scalar, True or False.
+
+    >>> torch.set_warn_always(False)
+    >>> torch.is_warn_always_enabled()
+    False
+    """
     _C._set_warn_always(b)
 
 
 def is_warn_always_enabled():
+    """What set_warn_always said. Takes no arguments.
+
+    >>> torch.is_warn_always_enabled()
+    False
+    """
     return _C._is_warn_always()
 
 
@@ -103,7 +173,11 @@ _C._log_api_usage_once = lambda event: None  # nobody is told what programs use
 _C._get_tracing_state = lambda: None  # nothing is ever traced by torch.jit
 
 def typename(obj):
-    """ "torch.FloatTensor" for a tensor, else module and class."""
+    """"torch.FloatTensor" for a tensor of any shape, else module and class; a text.
+
+    >>> torch.typename(torch.ones(2))
+    'torch.FloatTensor'
+    """
     if isinstance(obj, _C.TensorBase):
         return obj.type()
     kind = obj if isinstance(obj, type) else type(obj)
@@ -111,6 +185,11 @@ def typename(obj):
 
 
 def is_vulkan_available():
+    """False: there is no such device. Takes no arguments.
+
+    >>> torch.is_vulkan_available()
+    False
+    """
     return False
 
 

@@ -10,7 +10,15 @@ def _is_predicate(pred):
 
 
 def cond(pred, true_fn, false_fn, operands=()):
-    """true_fn(*operands) where `pred`, a bool or a tensor of one element, holds, else false_fn(*operands). Gradients pass."""
+    """true_fn(*operands) where `pred` holds, else false_fn(*operands). Gradients pass.
+
+    pred: a bool or a tensor of one element
+
+    Shapes: as the functions take and give them.
+
+    >>> torch.cond(torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (torch.tensor([1.0]),))
+    tensor([2.])
+    """
     if not _is_predicate(pred):
         raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
     if isinstance(pred, _C.TensorBase) and pred.numel() != 1:

@@ -13,7 +13,21 @@ __all__ = ["as_tensor", "asarray", "empty_permuted", "full", "range", "scalar_te
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A new tensor with the numbers of nested lists, of an array or of a tensor. Lists of unequal lengths are a ValueError."""
+    """A new tensor with the numbers of nested lists, of an array or of a tensor.
+
+    data: a number, nested lists or tuples of numbers, an array, or a tensor, which is copied
+    dtype: int64 for ints, bool for bools, the default dtype for floats, its complex one for complex numbers, unless given
+    device: the default one unless given
+    requires_grad, pin_memory: False unless given
+
+    Shapes: that of the nested lists; lists of unequal lengths are a ValueError.
+
+    >>> torch.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    >>> torch.tensor(0.5, dtype=torch.float64)
+    tensor(0.5000, dtype=torch.float64)
+    """
     if isinstance(data, _C.TensorBase):
         warn(COPY_CONSTRUCT)
     out = _C._tensor_from(data, dtype, device if device is not None else default_device())
@@ -23,7 +37,17 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
 
 def as_tensor(data, dtype=None, device=None):
-    """A tensor over the same data where that is possible, else with a copy."""
+    """A tensor over the same data where that is possible, else with a copy.
+
+    data: as tensor's
+    dtype, device: the data's unless given
+
+    Shapes: the data's.
+
+    >>> x = torch.tensor([1, 2])
+    >>> torch.as_tensor(x) is x
+    True
+    """
     if isinstance(data, _C.TensorBase):
         return data.to(device=device or data.device, dtype=dtype or data.dtype)
     if type(data).__module__ == "numpy" and hasattr(data, "__array_interface__") and data.ndim:
@@ -33,7 +57,18 @@ def as_tensor(data, dtype=None, device=None):
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
-    """As as_tensor; `copy` True forces a copy, False refuses one."""
+    """A tensor over the same data where that is possible, else with a copy.
+
+    obj: a tensor, an array, an object with the buffer protocol or by DLPack, or nested lists of numbers
+    copy: True forces a copy, False refuses one (ValueError); None unless given
+    dtype, device: the data's unless given
+    requires_grad: False unless given
+
+    Shapes: the data's.
+
+    >>> torch.asarray([1, 2])
+    tensor([1, 2])
+    """
     if copy and not isinstance(obj, _C.TensorBase):
         out = _C._tensor_from(obj, dtype, device if device is not None else default_device())
         return out.requires_grad_() if requires_grad else out
@@ -48,14 +83,31 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 def range(*args, **kwargs):
-    """range(start=0, end, step=1): numbers from start to end, the end among them; PyTorch gives it up for arange."""
+    """A vector of start, start + step, ... up to end, which is among them. PyTorch gives it up for arange, and so it warns.
+
+    start, end, step: scalars; 0 and 1 in the places of the first and last unless given
+
+    >>> torch.range(1, 3)
+    tensor([1., 2., 3.])
+    """
     warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
          "range builtin. Instead, use torch.arange, which produces values in [start, end).")
     return _C.range(*args, **kwargs)
 
 
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of that size with one value everywhere."""
+    """A tensor of that size with one value everywhere.
+
+    size: sizes
+    fill_value: a number; it gives the dtype: int64, bool, the default dtype or its complex one
+    out, dtype, layout, device, requires_grad, pin_memory: as zeros'
+
+    Shapes: `size`.
+
+    >>> torch.full((2, 2), 3.5)
+    tensor([[3.5000, 3.5000],
+            [3.5000, 3.5000]])
+    """
     if isinstance(fill_value, _C.TensorBase):
         fill_value = fill_value.item()
     if out is not None:
@@ -134,7 +186,13 @@ __all__ += list(legacy_types("cpu"))
 
 
 def empty_permuted(size, physical_layout, **options):
-    """Without values: `physical_layout` names the dimensions from the one that lies furthest apart to the closest."""
+    """A tensor without values: `physical_layout` names the dimensions from the one that lies furthest apart to the closest.
+
+    Shapes: `size`.
+
+    >>> torch.empty_permuted((2, 3, 4), (0, 2, 1)).stride()
+    (12, 1, 3)
+    """
     order = [int(d) for d in physical_layout]
     if sorted(order) != list(builtins.range(len(size))):
         raise RuntimeError(f"physical_layout is no permutation of the {len(size)} dimensions: {order}")
@@ -142,7 +200,13 @@ def empty_permuted(size, physical_layout, **options):
 
 
 def set_default_tensor_type(t):
-    """The dtype of a class like torch.DoubleTensor as the default."""
+    """Makes the dtype of a class like torch.DoubleTensor, or of its name, a text, the default. PyTorch gives it up for
+    set_default_dtype.
+
+    >>> torch.set_default_tensor_type(torch.FloatTensor)
+    >>> torch.get_default_dtype()
+    torch.float32
+    """
     warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
               "torch.set_default_device() as alternatives.")
     if isinstance(t, str):

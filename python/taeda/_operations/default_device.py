@@ -38,7 +38,15 @@ def _replace():
 
 
 def set_default_device(device):
-    """Where functions like torch.ones make tensors that name no device; None: on the CPU."""
+    """Where functions like torch.ones make tensors that name no device.
+
+    device: a device or its name, a text; None for the CPU
+
+    >>> torch.set_default_device("meta")
+    >>> torch.ones(2).device
+    device(type='meta')
+    >>> torch.set_default_device(None)
+    """
     device = None if device is None else _C.device(device)
     create._default_device = device
     if device is None:
@@ -50,6 +58,11 @@ def set_default_device(device):
 
 
 def get_default_device():
+    """Where functions like torch.ones make tensors that name no device. Takes no arguments.
+
+    >>> torch.get_default_device()
+    device(type='cpu')
+    """
     return create._default_device or _C.device("cpu")
 
 

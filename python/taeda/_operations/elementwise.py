@@ -19,17 +19,33 @@ i0 = _C._special.i0
 
 
 def complex(real, imag, *, out=None):
-    """The complex tensor real + i * imag."""
+    """The complex tensor real + i * imag.
+
+    real, imag: float32, float64 or float16, both the same, else RuntimeError
+
+    Shapes: any that broadcast, to the result's.
+
+    >>> torch.complex(torch.tensor([1.0]), torch.tensor([2.0]))
+    tensor([1.+2.j])
+    """
     return into(out, _C.make_complex(real, imag))
 
 
 def conj_physical_(input):
-    """Conjugates in place."""
+    """Conjugates a tensor of any shape in place.
+
+    >>> torch.conj_physical_(torch.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
     return input.copy_(input.conj().resolve_conj()) if input.is_complex() else input
 
 
 def fill(input, value):
-    """A tensor like `input`, full of `value`."""
+    """A tensor in input's shape, full of `value`, a scalar.
+
+    >>> torch.fill(torch.zeros(2), 3)
+    tensor([3., 3.])
+    """
     return input.clone().fill_(value)
 
 

@@ -11,28 +11,67 @@ __all__ += list(_METHODS)
 
 
 def nonzero(input, *, out=None, as_tuple=False):
-    """Coordinates of the elements that are not zero: rows of a matrix, or a tuple of vectors to index with."""
+    """Coordinates of the elements that are not zero.
+
+    as_tuple: whether a tuple of vectors to index with is given, one for each dimension; False unless given
+
+    Shapes: any; [count, dimensions], or vectors [count].
+
+    >>> torch.nonzero(torch.tensor([[0, 1], [2, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    >>> torch.nonzero(torch.tensor([0, 1, 1]), as_tuple=True)
+    (tensor([1, 2]),)
+    """
     if as_tuple is not False and expect("nonzero", "as_tuple", None, as_tuple, bool):
         return tuple(_C.nonzero_numpy(input))
     return _C.nonzero(input) if out is None else _C.nonzero(input, out=out)
 
 
 def where(condition, input=None, other=None, *, out=None):
-    """`input` where the condition holds, `other` elsewhere; of a condition alone, nonzero(as_tuple=True)."""
+    """`input` where the condition holds, `other` elsewhere; of a condition alone, nonzero(as_tuple=True).
+
+    condition: bool, else RuntimeError
+    input, other: tensors or numbers
+
+    Shapes: any that broadcast, to the result's.
+
+    >>> torch.where(torch.tensor([True, False]), torch.tensor([1, 2]), 0)
+    tensor([1, 0])
+    """
     if input is None and other is None:
         return tuple(_C.nonzero_numpy(condition))
     return _C.where(condition, input, other) if out is None else _C.where(condition, input, other, out=out)
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The different elements, or slices along `dim`; with where each went and how many there are if asked for."""
+    """The different elements, or slices along `dim`, in ascending order.
+
+    sorted: is taken: they are
+    return_inverse: whether there is also where each element went, in input's shape (along dim a vector)
+    return_counts: whether there is also how often each occurs
+    dim: of slices; None (unless given) for elements
+
+    Shapes: a vector, or input's with another size along `dim`.
+
+    >>> torch.unique(torch.tensor([2, 1, 2]), return_counts=True)
+    (tensor([1, 2]), tensor([1, 2]))
+    """
     made = (_C._unique2(input, sorted, return_inverse, return_counts) if dim is None else
             _C.unique_dim(input, dim, sorted, return_inverse, return_counts))
     return _asked_for(made, return_inverse, return_counts)
 
 
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    """As unique, of neighbours only."""
+    """As unique without sorting: runs of equal elements of the flattened tensor, or of equal slices along `dim`, become one.
+
+    return_inverse, return_counts, dim: as unique's
+
+    Shapes: a vector, or input's with another size along `dim`.
+
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
     return _asked_for(_C.unique_consecutive(input, return_inverse, return_counts, dim), return_inverse, return_counts)
 
 
@@ -43,7 +82,12 @@ def _asked_for(made, inverse, counts):
 
 
 def unravel_index(indices, shape):
-    """Coordinates in a tensor of that shape of elements counted from its first."""
+    """Coordinates in a tensor of that shape of elements counted from its first: a tuple of tensors of indices' shape, one for
+    each dimension.
+
+    >>> torch.unravel_index(torch.tensor([4]), (2, 3))
+    (tensor([1]), tensor([1]))
+    """
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     out = []
     for n in reversed(shape):
@@ -53,7 +97,12 @@ def unravel_index(indices, shape):
 
 
 def nonzero_static(input, *, size, fill_value=-1, out=None):
-    """The first `size` rows of nonzero(), and rows of `fill_value` behind them."""
+    """The first `size` rows of nonzero(), and rows of `fill_value` behind them: [size, dimensions].
+
+    >>> torch.nonzero_static(torch.tensor([0, 1]), size=2)
+    tensor([[ 1],
+            [-1]])
+    """
     found = _C.nonzero(input)[:size]
     rest = _C.full((size - len(found), input.dim()), fill_value, dtype=_C.int64, device=input.device)
     return into(out, _C.cat([found, rest]))

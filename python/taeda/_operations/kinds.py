@@ -16,36 +16,65 @@ __all__ += list(_METHODS)
 
 
 def is_storage(obj):
+    """Whether the argument is a storage of a tensor's memory, which has no shape.
+
+    >>> torch.is_storage(torch.ones(2).untyped_storage())
+    True
+    """
     return isinstance(obj, _Storage)
 
 
 def is_floating_point(input):
+    """Whether a tensor of any shape has a dtype of floating-point numbers; what is no tensor is a TypeError.
+
+    >>> torch.is_floating_point(torch.ones(2))
+    True
+    """
     if not isinstance(input, _C.TensorBase):
         expect_tensor("is_floating_point", "input", 1, input)
     return input.is_floating_point()
 
 
 def is_complex(input):
+    """Whether a tensor of any shape has a dtype of complex numbers; what is no tensor is a TypeError.
+
+    >>> torch.is_complex(torch.ones(2))
+    False
+    """
     if not isinstance(input, _C.TensorBase):
         expect_tensor("is_complex", "input", 1, input)
     return input.is_complex()
 
 
 def is_nonzero(input):
-    """Whether the one element of a tensor is not zero."""
+    """Whether the one element of a tensor is not zero; another number of elements is a RuntimeError. Shapes: [1, ...] or a
+    scalar.
+
+    >>> torch.is_nonzero(torch.tensor([0.0]))
+    False
+    """
     if not isinstance(input, _C.TensorBase):
         expect_tensor("is_nonzero", "input", 1, input)
     return input.is_nonzero()
 
 
 def numel(input):
+    """How many elements a tensor of any shape has.
+
+    >>> torch.numel(torch.ones(2, 3))
+    6
+    """
     if not isinstance(input, _C.TensorBase):
         expect_tensor("numel", "input", 1, input)
     return input.numel()
 
 
 def result_type(tensor1, tensor2):
-    """The dtype of an operation on two tensors or numbers."""
+    """The dtype of an operation on two tensors, of any shapes, or numbers.
+
+    >>> torch.result_type(torch.tensor([1, 2]), 1.0)
+    torch.float32
+    """
     return _C._result_type(tensor1, tensor2)
 
 

@@ -34,7 +34,17 @@ def _equation(args):
 
 
 def einsum(*args):
-    """einsum(equation, *operands), or operands and lists of subscripts in turn."""
+    """Products of tensors summed over the indices that the result has not.
+
+    args: an equation, "ij,jk->ik", and the operands; or operands and lists of subscripts (ints) in turn. In an equation "..."
+        stands for dimensions that broadcast; without "->" the result has the indices that occur once, in alphabetical order
+
+    Shapes: a letter has one size everywhere, else RuntimeError.
+
+    >>> torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 2))
+    tensor([[3., 3.],
+            [3., 3.]])
+    """
     equation, *operands = args
     if not isinstance(equation, str):
         equation, operands = _equation(args)
@@ -45,7 +55,15 @@ def einsum(*args):
 
 
 def tensordot(a, b, dims=2, out=None):
-    """Products summed over the last `dims` dimensions of a and the first of b, or over two lists of dimensions."""
+    """Products summed over the last `dims` dimensions of a and the first of b, or over two lists of dimensions.
+
+    dims: an int (2 unless given) or a pair of lists
+
+    Shapes: the other sizes of a, then of b; dimensions that are summed over have one size, else RuntimeError.
+
+    >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+    torch.Size([2, 5])
+    """
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
@@ -58,7 +76,17 @@ def tensordot(a, b, dims=2, out=None):
 
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """Distances of every row of x1 to every row of x2."""
+    """Distances |a - b|_p of every row of x1 to every row of x2.
+
+    p: of the norm, not negative; 2 unless given
+    compute_mode: whether Euclidean distances come from a product of matrices: "use_mm_for_euclid_dist_if_necessary" (above 25
+        rows; unless given), "use_mm_for_euclid_dist" or "donot_use_mm_for_euclid_dist"
+
+    Shapes: [*, P, M] and [*, R, M] to [*, P, R]; leading dimensions broadcast.
+
+    >>> torch.cdist(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """
     if compute_mode not in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
                             "donot_use_mm_for_euclid_dist"):
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
@@ -66,7 +94,17 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
 
 def lu(A, *, pivot=True, get_infos=False):
-    """The factors of A = P L U packed in one matrix, and the pivots."""
+    """The factors of A = P L U packed in one matrix, and the pivots.
+
+    pivot: whether rows are exchanged; True unless given
+    get_infos: whether LAPACK's info is given as well and not raised as an error; False unless given
+
+    Shapes: A [*, m, n], as the factors; pivots [*, min(m, n)], int32.
+
+    >>> LU, pivots = torch.lu(torch.eye(2))
+    >>> pivots
+    tensor([1, 2], dtype=torch.int32)
+    """
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a "
               "future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
               "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)")
@@ -77,20 +115,45 @@ def lu(A, *, pivot=True, get_infos=False):
 
 
 def chain_matmul(*matrices, out=None):
-    """The product of several matrices, in the order that multiplies least."""
+    """The product of several matrices, in the order that multiplies least. PyTorch gives it up for linalg.multi_dot.
+
+    Shapes: [a, b], [b, c], ... to the first's rows and the last's columns.
+
+    >>> torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 4)).shape
+    torch.Size([2, 4])
+    """
     warn_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
               "instead, which accepts a list of two or more tensors rather than multiple parameters.")
     return into(out, _C._linalg.multi_dot(listed(matrices)))
 
 
 def svd_lowrank(A, q=6, niter=2, M=None):
-    """U, S, V of the matrix of rank q that is nearest to A (or A - M), exactly."""
+    """U, S, V of the matrix of rank q that is nearest to A (or A - M), exactly.
+
+    q: 6 unless given
+    niter: is taken
+
+    Shapes: A [*, m, n]; U [*, m, q], S [*, q], V [*, n, q].
+
+    >>> U, S, V = torch.svd_lowrank(torch.eye(3), q=2)
+    >>> U.shape, S.shape, V.shape
+    (torch.Size([3, 2]), torch.Size([2]), torch.Size([3, 2]))
+    """
     U, S, Vh = _C._linalg.svd(A if M is None else A - M, False)
     return U[..., :q], S[..., :q], Vh.mH[..., :q]
 
 
 def pca_lowrank(A, q=None, center=True, niter=2):
-    """The principal components of the rows of A."""
+    """The principal components of the rows of A: U, S, V of A, whose columns' means are taken off if `center`.
+
+    q: how many; at most min(6, m, n) unless given
+
+    Shapes: A [*, m, n]; U [*, m, q], S [*, q], V [*, n, q].
+
+    >>> U, S, V = torch.pca_lowrank(torch.randn(5, 3), q=2)
+    >>> V.shape
+    torch.Size([3, 2])
+    """
     q = min(6, *A.shape[-2:]) if q is None else q
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 

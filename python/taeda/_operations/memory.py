@@ -7,7 +7,18 @@ __all__ = ["from_dlpack", "frombuffer", "to_dlpack"]
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A vector over the memory of an object with the buffer protocol."""
+    """A vector over the memory of an object with the buffer protocol, which both share.
+
+    dtype: of the elements
+    count: how many; all that are there (-1) unless given
+    offset: bytes before the first; 0 unless given
+    requires_grad: False unless given
+
+    Shapes: [count]; a buffer that does not hold so many, or nothing, is a ValueError.
+
+    >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)
+    tensor([1, 2], dtype=torch.int16)
+    """
     view = memoryview(buffer).cast("B")
     if not 0 <= offset < len(view):
         raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({len(view)} "
@@ -29,7 +40,18 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 
 
 def from_dlpack(ext_tensor, *, device=None, copy=None):
-    """A tensor over the memory of another library's array, by DLPack; a copy where `copy` says so or the device is another."""
+    """A tensor over the memory of another library's array, by DLPack.
+
+    ext_tensor: an object with `__dlpack__`, or a capsule
+    device: where the tensor is; the array's unless given
+    copy: True forces a copy, False refuses one; None unless given
+
+    Shapes: the array's.
+
+    >>> import numpy
+    >>> torch.from_dlpack(numpy.array([1, 2]))
+    tensor([1, 2])
+    """
     if not hasattr(ext_tensor, "__dlpack__"):
         made = _C._from_capsule(ext_tensor)
     else:
@@ -44,7 +66,11 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 
 
 def to_dlpack(tensor):
-    """A capsule by DLPack over a tensor's memory."""
+    """A capsule by DLPack over a tensor's memory, for another library; shape and strides go with it.
+
+    >>> torch.from_dlpack(torch.to_dlpack(torch.tensor([1, 2])))
+    tensor([1, 2])
+    """
     return tensor._capsule(False)
 
 

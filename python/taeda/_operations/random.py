@@ -8,7 +8,19 @@ __all__ = ["normal"]
 
 def normal(mean, std=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
            pin_memory=False, requires_grad=False):
-    """Random numbers of a normal distribution: mean and std are tensors, or numbers with a size."""
+    """Random numbers of normal distributions.
+
+    mean, std: tensors of as many elements, or numbers; not negative deviations, else RuntimeError
+    size: of numbers
+    generator: draws; the device's default one unless given
+
+    Shapes: the tensors', or `size`.
+
+    >>> torch.normal(torch.zeros(3), 1.0).shape
+    torch.Size([3])
+    >>> torch.normal(0.0, 1.0, size=(2, 3)).shape
+    torch.Size([2, 3])
+    """
     if isinstance(std, (int, float)) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:

@@ -9,7 +9,19 @@ __all__ = ["frobenius_norm", "native_norm", "norm", "nuclear_norm", "segment_red
 
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
-    """The p-norm of all elements or along dimensions; "fro" and "nuc" are norms of matrices."""
+    """The p-norm of all elements or along dimensions; "fro" and "nuc" are norms of matrices. PyTorch gives it up for
+    linalg.vector_norm and linalg.matrix_norm.
+
+    p: a number, inf, -inf, "fro" (unless given) or "nuc"
+    dim: a dimension or several; all unless given
+    keepdim: whether they stay with size 1; False unless given
+    dtype: to which the tensor is converted first
+
+    Shapes: any; without the dimensions, a scalar for all.
+
+    >>> torch.norm(torch.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
     kwargs = {} if out is None else {"out": out}
     if isinstance(dim, int):
         dim = [dim]
@@ -44,10 +56,24 @@ var_mean, std_mean = _with_mean("var_mean", var), _with_mean("std_mean", std)
 
 
 def frobenius_norm(input, dim=None, keepdim=False):
+    """The root of the sum of squares, over all elements or along `dim`.
+
+    Shapes: any; without the dimensions, which `keepdim` leaves with size 1.
+
+    >>> torch.frobenius_norm(torch.tensor([[3.0, 4.0]]))
+    tensor(5.)
+    """
     return _C._linalg.vector_norm(input, 2, dim, keepdim)
 
 
 def nuclear_norm(input, dim=(-2, -1), keepdim=False):
+    """The sum of the singular values of matrices in the dimensions `dim`, the last two unless given.
+
+    Shapes: [*, m, n] to [*]; `keepdim` leaves size 1.
+
+    >>> torch.nuclear_norm(torch.eye(2))
+    tensor(2.)
+    """
     return _C._linalg.matrix_norm(input, "nuc", list(dim), keepdim)
 
 
@@ -65,8 +91,14 @@ _REDUCTIONS = {"max": "amax", "min": "amin", "prod": "prod"}
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
     """"sum", "mean", "max", "min" or "prod" of runs of data along `axis`.
 
-    `lengths` [*data.shape[:axis], n] are the runs' lengths, or `offsets` [..., n + 1] their ends. What begins every run is
-    `initial`; without one, an empty run gives 0, NaN, -inf, inf or 1.
+    lengths: of the runs, [k], or offsets: where they begin and the last ends, [k + 1]
+    initial: what a run starts from, and what an empty one gives
+    unsafe: whether lengths are taken for right; False unless given
+
+    Shapes: data [n, *] to [k, *]; lengths that do not sum to n are a RuntimeError.
+
+    >>> torch.segment_reduce(torch.tensor([1.0, 2.0, 3.0]), "sum", lengths=torch.tensor([2, 1]))
+    tensor([3., 3.])
     """
     if reduce not in _EMPTY:
         raise RuntimeError(f"segment_reduce: expected sum, mean, max, min or prod, but got {reduce!r}")

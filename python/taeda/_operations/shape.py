@@ -11,12 +11,20 @@ __all__ = ["alias_copy", "as_strided_", "atleast_1d", "atleast_2d", "atleast_3d"
 
 
 def broadcast_tensors(*tensors):
-    """Views of the tensors that all have the shape to which they broadcast."""
+    """Views of the tensors that all have the shape to which they broadcast; a RuntimeError where they do not.
+
+    >>> [x.shape for x in torch.broadcast_tensors(torch.ones(3, 1), torch.ones(2))]
+    [torch.Size([3, 2]), torch.Size([3, 2])]
+    """
     return _C.broadcast_tensors(listed(tensors))
 
 
 def broadcast_shapes(*shapes):
-    """The shape to which shapes broadcast, without any tensor."""
+    """The shape to which shapes broadcast, without any tensor; a RuntimeError where they do not.
+
+    >>> torch.broadcast_shapes((3, 1), (2,))
+    torch.Size([3, 2])
+    """
     size = max((1 if isinstance(s, int) else len(s) for s in shapes), default=0)
     out = [1] * size
     for shape in shapes:
@@ -32,7 +40,18 @@ def broadcast_shapes(*shapes):
 
 
 def meshgrid(*tensors, indexing=None):
-    """Coordinates of a grid, one tensor for each axis; `indexing` "ij" (rows first, and meant where it is left out) or "xy"."""
+    """Coordinates of a grid, one tensor for each axis.
+
+    tensors: vectors, or numbers
+    indexing: "ij", rows first (meant where it is left out, with a warning), or "xy"
+
+    Shapes: vectors [n], [m], ... to tensors [n, m, ...], or [m, n, ...] for "xy".
+
+    >>> rows, columns = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
+    >>> columns
+    tensor([[0, 1, 2],
+            [0, 1, 2]])
+    """
     if indexing is None:
         warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
         indexing = "ij"
@@ -40,10 +59,28 @@ def meshgrid(*tensors, indexing=None):
 
 
 def block_diag(*tensors):
+    """The matrices along the diagonal of a matrix of zeros; vectors count as rows, numbers as [1, 1].
+
+    Shapes: [m_i, n_i] to [sum of m, sum of n].
+
+    >>> torch.block_diag(torch.ones(1, 1), torch.full((1, 2), 2.0))
+    tensor([[1., 0., 0.],
+            [0., 2., 2.]])
+    """
     return _C.block_diag(list(tensors))
 
 
 def cartesian_prod(*tensors):
+    """All tuples of one element of each vector, as rows; of one vector, the vector.
+
+    Shapes: n vectors to [product of their lengths, n].
+
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor([[1, 3],
+            [1, 4],
+            [2, 3],
+            [2, 4]])
+    """
     return _C.cartesian_prod(list(tensors))
 
 
@@ -54,19 +91,46 @@ def _atleast(function, tensors):
 
 
 def atleast_1d(*tensors):
+    """Each tensor with a dimension if it has none; one tensor, or a tuple of several. Shapes: [] to [1], others stay.
+
+    >>> torch.atleast_1d(torch.tensor(3))
+    tensor([3])
+    """
     return _atleast(_C.atleast_1d, tensors)
 
 
 def atleast_2d(*tensors):
+    """Each tensor with dimensions of size 1 in front until it has two; one tensor, or a tuple of several. Shapes: [n] to [1,
+    n].
+
+    >>> torch.atleast_2d(torch.tensor([3]))
+    tensor([[3]])
+    """
     return _atleast(_C.atleast_2d, tensors)
 
 
 def atleast_3d(*tensors):
+    """Each tensor with dimensions of size 1 added until it has three; one tensor, or a tuple of several. Shapes: [n] to [1, n,
+    1], [m, n] to [m, n, 1].
+
+    >>> torch.atleast_3d(torch.tensor([3])).shape
+    torch.Size([1, 1, 1])
+    """
     return _atleast(_C.atleast_3d, tensors)
 
 
 def split(tensor, split_size_or_sections, dim=0):
-    """Parts of `split_size` along `dim`, the last one maybe smaller, or parts of the sizes in a list."""
+    """Views of parts along `dim`.
+
+    split_size_or_sections: the size of each part, the last one maybe smaller, or a list of all sizes, whose sum is the
+        dimension's, else RuntimeError
+    dim: 0 unless given
+
+    Shapes: the tensor's with these sizes along `dim`.
+
+    >>> torch.split(torch.arange(5), 2)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
     if isinstance(split_size_or_sections, (list, tuple)):
         return _C.split_with_sizes(tensor, split_size_or_sections, dim)
     return _C.split(tensor, split_size_or_sections, dim)
@@ -81,10 +145,28 @@ def _places(name, given, by_name):
 
 
 def hsplit(input, indices_or_sections=None, **by_name):
+    """Views of parts along dimension 1 (of vectors, 0).
+
+    indices_or_sections: how many parts, which divides the size, else RuntimeError; or at which indices it is split
+
+    Shapes: the tensor's with other sizes along that dimension; a scalar is a RuntimeError.
+
+    >>> torch.hsplit(torch.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
     return _C.hsplit(input, *_places("hsplit", indices_or_sections, by_name))
 
 
 def dsplit(input, indices_or_sections=None, **by_name):
+    """Views of parts along dimension 2.
+
+    indices_or_sections: as hsplit's
+
+    Shapes: three dimensions or more, else RuntimeError.
+
+    >>> torch.dsplit(torch.ones(2, 2, 4), 2)[0].shape
+    torch.Size([2, 2, 2])
+    """
     return _C.dsplit(input, *_places("dsplit", indices_or_sections, by_name))
 
 
@@ -93,12 +175,28 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0):
 
 
 def as_strided_(input, size, stride, storage_offset=None):
-    """Gives the tensor itself other sizes, strides and a first element in its storage."""
+    """Gives the tensor itself other sizes, strides and a first element in its storage.
+
+    size, stride: of one length; what lies outside of the storage is a RuntimeError
+    storage_offset: the tensor's unless given
+
+    Shapes: any, to `size`.
+
+    >>> torch.as_strided_(torch.arange(6), (2, 2), (3, 1))
+    tensor([[0, 1],
+            [3, 4]])
+    """
     return input.as_strided_(size, stride, *([] if storage_offset is None else [storage_offset]))
 
 
 def slice_copy(input, dim=0, start=None, end=None, step=1):
-    """A copy of every `step`-th entry along `dim` from `start` to `end`."""
+    """A copy of every `step`-th entry along `dim` from `start` up to `end`, by Python's rules.
+
+    Shapes: the tensor's with another size along `dim`.
+
+    >>> torch.slice_copy(torch.arange(5), 0, 1, 4)
+    tensor([1, 2, 3])
+    """
     dim = dim % input.dim()
     return input[(slice(None),) * dim + (slice(start, end, step),)].clone()
 

@@ -10,7 +10,21 @@ __all__ = ["col_indices_copy", "crow_indices_copy", "dsmm", "indices_copy", "spa
 
 def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, device=None, requires_grad=False, is_coalesced=None,
                       check_invariants=None, pin_memory=False, layout=None):
-    """A sparse tensor of coordinates (one column for each value) and values; tensors or lists."""
+    """A sparse tensor of coordinates and values.
+
+    indices: integers [sparse dimensions, n], one column for each value; a list or a tensor
+    values: [n, *], a list or a tensor; dimensions behind the first are dense
+    size: the shape; as small as the indices allow unless given
+    dtype, device: the values' unless given
+    requires_grad: False unless given
+    is_coalesced: whether each index is there once, in order; False unless given
+
+    Shapes: sizes and indices that do not fit are a RuntimeError.
+
+    >>> torch.sparse_coo_tensor([[0, 1], [1, 0]], [3.0, 4.0], (2, 2)).to_dense()
+    tensor([[0., 3.],
+            [4., 0.]])
+    """
     if values is None:
         return _C.sparse_coo_tensor(indices if size is None else size, dtype=dtype, device=device, requires_grad=requires_grad)
     if not isinstance(values, _C.TensorBase):
@@ -33,7 +47,19 @@ def _parts_of_rows(crow_indices, col_indices, values, dtype, device):
 
 def sparse_csr_tensor(crow_indices, col_indices, values, size=None, *, dtype=None, layout=None, device=None, pin_memory=False,
                       requires_grad=False, check_invariants=None):
-    """A matrix in compressed rows: where each row begins among the elements, their columns and values; tensors or lists."""
+    """A matrix in compressed rows: row i has the elements from crow_indices[i] up to crow_indices[i + 1].
+
+    crow_indices: [rows + 1], int32 or int64, or a list
+    col_indices: the columns of the elements, [n]
+    values: the elements, [n]
+    size: the shape; as narrow as the columns allow unless given
+
+    Shapes: [rows, columns]; parts that do not fit are a RuntimeError.
+
+    >>> torch.sparse_csr_tensor([0, 1, 2], [1, 0], [3.0, 4.0], (2, 2)).to_dense()
+    tensor([[0., 3.],
+            [4., 0.]])
+    """
     if layout not in (None, _C.sparse_csr):
         raise RuntimeError("sparse_csr_tensor: layout must be SparseCsr but got "
                            f"{'Strided' if layout is _C.strided else 'Sparse'}")
@@ -46,7 +72,12 @@ def sparse_csr_tensor(crow_indices, col_indices, values, size=None, *, dtype=Non
 
 
 def sparse_compressed_tensor(compressed_indices, plain_indices, values, size=None, *, layout=None, **options):
-    """A sparse matrix in a compressed layout, of which there is one: torch.sparse_csr."""
+    """A sparse matrix in a compressed layout, of which there is one: torch.sparse_csr. Arguments and shapes as
+    sparse_csr_tensor's.
+
+    >>> torch.sparse_compressed_tensor([0, 1], [0], [3.0], (1, 2), layout=torch.sparse_csr).to_dense()
+    tensor([[3., 0.]])
+    """
     if layout is not _C.sparse_csr:
         found = {None: "none", _C.strided: "Strided", _C.sparse_coo: "Sparse"}[layout]
         raise RuntimeError(f"sparse_compressed_tensor expected sparse compressed tensor layout but got {found}")
@@ -54,32 +85,59 @@ def sparse_compressed_tensor(compressed_indices, plain_indices, values, size=Non
 
 
 def spmm(input, mat2):
-    """The product of a sparse matrix and a dense one."""
+    """The product of a sparse matrix [m, k] and a dense one [k, n], [m, n].
+
+    >>> torch.spmm(torch.eye(2).to_sparse(), torch.ones(2, 1))
+    tensor([[1.],
+            [1.]])
+    """
     return _C.mm(input, mat2)
 
 
 def dsmm(input, mat2):
-    """The product of a dense matrix and another."""
+    """The product of a matrix [m, k] and a dense one [k, n], [m, n].
+
+    >>> torch.dsmm(torch.eye(2), torch.ones(2, 1))
+    tensor([[1.],
+            [1.]])
+    """
     return _C.mm(input, mat2)
 
 
 def indices_copy(input, *, out=None):
-    """A copy of the coordinates of a sparse tensor."""
+    """A copy of the coordinates of a sparse tensor, [sparse dimensions, n].
+
+    >>> torch.indices_copy(torch.eye(2).to_sparse())
+    tensor([[0, 1],
+            [0, 1]])
+    """
     return into(out, input.indices().clone())
 
 
 def values_copy(input, *, out=None):
-    """A copy of the values of a sparse tensor."""
+    """A copy of the values of a sparse tensor, [n, *].
+
+    >>> torch.values_copy(torch.eye(2).to_sparse())
+    tensor([1., 1.])
+    """
     return into(out, input.values().clone())
 
 
 def crow_indices_copy(input, *, out=None):
-    """A copy of the begins of a sparse matrix's rows."""
+    """A copy of where a sparse matrix's rows begin, [rows + 1].
+
+    >>> torch.crow_indices_copy(torch.eye(2).to_sparse_csr())
+    tensor([0, 1, 2])
+    """
     return into(out, input.crow_indices().clone())
 
 
 def col_indices_copy(input, *, out=None):
-    """A copy of the columns of a sparse matrix's elements."""
+    """A copy of the columns of a sparse matrix's elements, [n].
+
+    >>> torch.col_indices_copy(torch.eye(2).to_sparse_csr())
+    tensor([0, 1])
+    """
     return into(out, input.col_indices().clone())
 
 

@@ -7,7 +7,23 @@ __all__ = ["stft"]
 
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
          onesided=None, return_complex=None, align_to_window=None):
-    """The short-time Fourier transform of a signal, or of a batch of them."""
+    """The short-time Fourier transform of a signal, or of a batch of them: the transform of each window.
+
+    n_fft: of a window
+    hop_length: how far windows are apart; n_fft / 4 unless given
+    win_length: of the window function, which is padded to n_fft; n_fft unless given
+    window: a vector [win_length]; ones unless given
+    center: whether windows lie around their places, the signal being padded by n_fft / 2 (as `pad_mode` says, "reflect"
+        unless given); True unless given
+    normalized: whether it is divided by the root of n_fft; False unless given
+    onesided: whether frequencies above n_fft / 2 are left out; True for real signals unless given
+    return_complex: True; for real signals it must be said, else RuntimeError
+
+    Shapes: [*, n] to [*, n_fft / 2 + 1, windows], complex.
+
+    >>> torch.stft(torch.ones(16), n_fft=8, window=torch.hann_window(8), return_complex=True).shape
+    torch.Size([5, 9])
+    """
     if align_to_window is not None and center:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if return_complex is None and not input.is_complex() and not (window is not None and window.is_complex()):

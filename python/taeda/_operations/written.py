@@ -1,6 +1,7 @@
 """What the families of functions have in common: results written to `out`, numbers, tensors or lists of them."""
 
 from .. import _C
+from .._core.documented import said_of
 
 NUMBERS = (int, float, complex)
 
@@ -50,7 +51,8 @@ def named(name, function, doc=None):
 def of_methods(names):
     """{name: torch.name(input, ...)}: what the methods of those names do."""
     def of_method(name):
-        return named(name, lambda input, *args, **kwargs: getattr(input, name)(*args, **kwargs), f"input.{name}(...)")
+        said = f"input.{name}(...)\n\n{said_of(getattr(_C.TensorBase, name, None)) or ''}".strip()
+        return named(name, lambda input, *args, **kwargs: getattr(input, name)(*args, **kwargs), said)
     return {name: of_method(name) for name in names}
 
 

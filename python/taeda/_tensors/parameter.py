@@ -16,7 +16,17 @@ class _Marked(type(Tensor)):
 
 
 class Parameter(Tensor, metaclass=_Marked):
-    """A tensor that is a parameter of the module that it is assigned to. Requires a gradient unless told otherwise."""
+    """A tensor that is a parameter of the module that it is assigned to.
+
+    data: a tensor; an empty one unless given
+    requires_grad: whether it gets a gradient; True unless given
+
+    Shapes: the data's, whose memory it has.
+
+    >>> nn.Parameter(torch.ones(2))
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    """
 
     __module__ = "torch.nn.parameter"
     __torch_function__ = _C._disabled_torch_function_impl
@@ -74,7 +84,16 @@ _rebuild_parameter.__module__ = _rebuild_parameter_with_state.__module__ = "taed
 
 
 class Buffer(Tensor, metaclass=_Marked):
-    """A tensor that is a buffer of the module that it is assigned to."""
+    """A tensor that is a buffer of the module that it is assigned to: part of its state, and no parameter.
+
+    data: a tensor; an empty one unless given
+    persistent: whether state dicts have it; True unless given
+
+    Shapes: the data's, whose memory it has.
+
+    >>> nn.Buffer(torch.ones(2)).persistent
+    True
+    """
 
     __module__ = "torch.nn.parameter"
     _mark = "_is_buffer"

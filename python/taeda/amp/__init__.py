@@ -22,7 +22,17 @@ def _why_not(device_type, dtype):
 class autocast:
     """Operations of the block run in the precision that suits each; a decorator, too.
 
-    `device_type` "cpu", "cuda" or another; `dtype` float16 or bfloat16, by default bfloat16 on the CPU, else float16.
+    device_type: "cuda", "cpu" or another type of devices; an unknown one is a RuntimeError
+    dtype: of products and convolutions; float16 on CUDA, bfloat16 on the CPU unless given
+    enabled: whether anything is cast; True unless given
+    cache_enabled: whether casts of parameters are kept within the block; True unless given
+
+    Shapes: any.
+
+    >>> with torch.amp.autocast("cpu", dtype=torch.bfloat16):
+    ...     y = torch.ones(2, 2) @ torch.ones(2, 2)
+    >>> y.dtype
+    torch.bfloat16
     """
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
@@ -74,7 +84,11 @@ class GradScalerOfType(GradScaler):
 
 
 def is_autocast_available(device_type):
-    """Whether operations on devices of the type can be autocast. RuntimeError for a type that is not known."""
+    """Whether operations on devices of the type, a text, can be autocast. RuntimeError for a type that is not known.
+
+    >>> torch.amp.is_autocast_available("cpu")
+    True
+    """
     return _C.device(device_type).type != "meta"
 
 
@@ -84,7 +98,26 @@ def _check_type(device_type):
 
 
 def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
-    """For forward of an autograd.Function: `cast_inputs` is the dtype of its floating inputs under autocast."""
+    """For `forward` of an autograd.Function: it runs with autocast as its caller has it, or, with `cast_inputs`, without and
+    with floating tensors in that dtype.
+
+    fwd: the function; without it a decorator
+    device_type: of which autocast is meant, a text
+
+    Shapes: `forward`'s.
+
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.amp.custom_fwd(device_type="cpu")
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     @torch.amp.custom_bwd(device_type="cpu")
+    ...     def backward(ctx, grad):
+    ...         return grad * 2
+    >>> Double.apply(torch.ones(1))
+    tensor([2.])
+    """
     _check_type(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
@@ -100,7 +133,16 @@ def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
 
 
 def custom_bwd(bwd=None, *, device_type):
-    """For backward of an autograd.Function: it runs under the autocast of its forward."""
+    """For `backward` of an autograd.Function: it runs under the autocast of its forward, which custom_fwd has noted.
+
+    bwd: the function; without it a decorator
+    device_type: of which autocast is meant, a text
+
+    Shapes: `backward`'s.
+
+    >>> callable(torch.amp.custom_bwd(device_type="cpu"))
+    True
+    """
     _check_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)

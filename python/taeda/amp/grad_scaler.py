@@ -20,14 +20,26 @@ def _refresh_per_optimizer_state():
 
 
 class GradScaler:
-    """Multiplies the loss by a factor, divides the gradients by it before the step, and leaves out steps that overflowed.
+    """Keeps small float16 gradients alive: multiplies the loss by a factor, divides the gradients by it before the step, and
+    leaves out steps whose gradients overflowed. The factor falls when one did, and grows after `growth_interval` steps
+    without.
 
-        scaler.scale(loss).backward()
-        scaler.unscale_(optimizer)      # only to clip
-        scaler.step(optimizer)
-        scaler.update()
+    device: where losses are, a device type's name; "cuda" unless given
+    init_scale: the first factor; 65536 unless given
+    growth_factor, backoff_factor: by what it grows and falls; 2 and 0.5 unless given; above and below 1, else AssertionError
+    growth_interval: 2000 unless given
+    enabled: whether it does anything; True unless given
 
-    The scale lies on the device. `step` asks each device once whether the gradients are finite; nothing else waits.
+    Shapes: a loss of any; parameters of any.
+
+    >>> layer = nn.Linear(2, 1)
+    >>> optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    >>> scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+    >>> scaler.scale(layer(torch.ones(3, 2)).mean()).backward()
+    >>> scaler.step(optimizer)
+    >>> scaler.update()
+    >>> scaler.get_scale()
+    1024.0
     """
 
     def __init__(self, device="cuda", init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000,

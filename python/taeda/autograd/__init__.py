@@ -19,7 +19,16 @@ __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", 
 
 
 class set_detect_anomaly:
-    """Names the operation behind a backward that fails or gives NaN; switches at once, back at the end of a `with`."""
+    """Names the operation behind a backward that fails or gives NaN; switches at once, back at the end of a `with`.
+
+    mode: a bool
+    check_nan: whether NaN is looked for; True unless given
+
+    Arguments are scalars. A NaN is a RuntimeError.
+
+    >>> with torch.autograd.set_detect_anomaly(True):
+    ...     torch.ones(1, requires_grad=True).sqrt().sum().backward()
+    """
 
     def __init__(self, mode, check_nan=True):
         self.previous = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
@@ -35,7 +44,13 @@ class set_detect_anomaly:
 
 
 class detect_anomaly:
-    """set_detect_anomaly(True) for a block."""
+    """set_detect_anomaly(True) for a block.
+
+    check_nan: whether NaN is looked for, a scalar; True unless given. It is a RuntimeError.
+
+    >>> with torch.autograd.detect_anomaly():
+    ...     torch.ones(1, requires_grad=True).sqrt().sum().backward()
+    """
 
     def __init__(self, check_nan=True):
         warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
@@ -51,7 +66,13 @@ class detect_anomaly:
 
 
 class set_multithreading_enabled:
-    """Accepted: backward passes take a thread for each accelerator, and none more."""
+    """Is taken: backward passes have a thread for each accelerator, and none more.
+
+    mode: a scalar, True or False
+
+    >>> with torch.autograd.set_multithreading_enabled(False):
+    ...     torch.ones(1, requires_grad=True).sum().backward()
+    """
 
     def __init__(self, mode):
         self.mode = mode
@@ -77,7 +98,11 @@ class _VariableType(type):
 
 
 class Variable(metaclass=_VariableType):
-    """A tensor: the two have been one for long."""
+    """A tensor: the two have been one for long. Variable(x) is x, of any shape.
+
+    >>> isinstance(torch.ones(2), torch.autograd.Variable)
+    True
+    """
 
     def __new__(cls, data, requires_grad=False, volatile=None):
         if volatile:

@@ -47,9 +47,27 @@ class FunctionCtx(_C._FunctionContext):
 
 
 class Function:
-    """Derive from it with static methods `forward(ctx, *args)` and `backward(ctx, *grad_outputs)`, and call `apply`.
+    """A function with a derivative of its own. Derive from it with static methods `forward(ctx, *args)` and `backward(ctx,
+    *grad_outputs)`, and call `apply`.
 
-    Or `forward(*args)` and `setup_context(ctx, inputs, output)`. backward returns a gradient, or None, for every argument.
+    `forward` gives a tensor, or a tuple with tensors; with a `setup_context(ctx, inputs, output)` it has no `ctx`. `backward`
+    gives a gradient, or None, for each argument of `forward`.
+
+    Shapes: gradients have those of the tensors that they are of; another number of them is a RuntimeError.
+
+    >>> class Cube(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x ** 3
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         x, = ctx.saved_tensors
+    ...         return 3 * x ** 2 * grad
+    >>> x = torch.tensor([2.0], requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad
+    tensor([12.])
     """
 
     def __init__(self, *args, **kwargs):
@@ -91,7 +109,22 @@ class Function:
 
 
 def once_differentiable(function):
-    """For a backward that is not differentiable itself: what it gives has no history, and asking for one is an error."""
+    """For a `backward` that is not differentiable itself: what it gives has no history, and asking for one is a RuntimeError. A
+    decorator, below staticmethod; shapes are those of `backward`.
+
+    >>> class Copy(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x.clone()
+    ...     @staticmethod
+    ...     @torch.autograd.function.once_differentiable
+    ...     def backward(ctx, grad):
+    ...         return grad
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> Copy.apply(x).backward()
+    >>> x.grad
+    tensor([1.])
+    """
     @functools.wraps(function)
     def wrapped(ctx, *args):
         recorded = _C.is_grad_enabled() and any(isinstance(a, _C.TensorBase) and a.requires_grad for a in args)

@@ -121,9 +121,20 @@ def _rows(ys, xs, create_graph, strict):
 
 @enable_grad()
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
-    """The derivative of every output by every input, of shape output + input.
+    """The derivative of every output by every input.
 
-    With `strict` an output that does not depend on an input is an error, and not zeros.
+    func: of tensors to a tensor or a tuple of them
+    inputs: a tensor or a tuple of them
+    create_graph: whether the result may be differentiated again; False unless given
+    strict: whether an output that does not depend on an input is a RuntimeError and not zeros; False unless given
+    vectorize: is taken
+    strategy: "reverse-mode" (unless given) or "forward-mode", which needs vectorize
+
+    Shapes: for an output [*o] and an input [*i], [*o, *i]; tuples where there are several.
+
+    >>> torch.autograd.functional.jacobian(lambda x: x ** 2, torch.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
     """
     _check_strategy(strict, vectorize, strategy, "jacobian")
     single_in, xs = _prepared(inputs, create_graph, "jacobian")
@@ -136,7 +147,15 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
     """The second derivatives of a function with one output element.
 
-    With `strict` a first derivative that does not depend on an input is an error, and not zeros.
+    inputs, create_graph, strict, vectorize: as jacobian's
+    outer_jacobian_strategy: as jacobian's strategy
+
+    Shapes: for an input [*i], [*i, *i]; tuples of tuples where there are several. An output of several elements is a
+    RuntimeError.
+
+    >>> torch.autograd.functional.hessian(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
     """
     _check_strategy(strict, vectorize, outer_jacobian_strategy, "hessian")
     single, xs = _prepared(inputs, create_graph, "hessian")
@@ -149,7 +168,16 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
 @enable_grad()
 def vjp(func, inputs, v=None, create_graph=False, strict=False):
-    """The outputs, and v times the Jacobian."""
+    """The outputs, and v times the Jacobian.
+
+    v: the outputs' shapes; may be left out for an output of one element, else RuntimeError
+    inputs, create_graph, strict: as jacobian's
+
+    Shapes: products have the inputs'.
+
+    >>> torch.autograd.functional.vjp(lambda x: x ** 2, torch.tensor([1.0, 2.0]), torch.ones(2))
+    (tensor([1., 4.]), tensor([2., 4.]))
+    """
     single, xs = _prepared(inputs, create_graph, "vjp")
     single_out, ys = _outputs(func, xs, strict, "vjp")
     vs = _vector(v, ys, single_out, "vjp", "the user-provided function returns")
@@ -159,7 +187,16 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 
 @enable_grad()
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
-    """The outputs, and the Jacobian times v, by a gradient of a gradient."""
+    """The outputs, and the Jacobian times v.
+
+    v: the inputs' shapes; may be left out for an input of one element, else RuntimeError
+    inputs, create_graph, strict: as jacobian's
+
+    Shapes: products have the outputs'.
+
+    >>> torch.autograd.functional.jvp(lambda x: x ** 2, torch.tensor([1.0, 2.0]), torch.ones(2))
+    (tensor([1., 4.]), tensor([2., 4.]))
+    """
     single, xs = _prepared(inputs, create_graph, "jvp")
     vs = _vector(v, xs, single, "jvp", "the input to the user-provided function is")
     single_out, ys = _outputs(func, xs, strict, "jvp")
@@ -170,12 +207,30 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
-    """The output, and v times the Hessian."""
+    """The output, of one element, and v times the Hessian.
+
+    v: the inputs' shapes
+    inputs, create_graph, strict: as jacobian's
+
+    Shapes: products have the inputs'.
+
+    >>> torch.autograd.functional.vhp(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
     return _hessian_product(func, inputs, v, create_graph, strict, "vhp")
 
 
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
-    """The output, and the Hessian times v."""
+    """The output, of one element, and the Hessian times v.
+
+    v: the inputs' shapes
+    inputs, create_graph, strict: as jacobian's
+
+    Shapes: products have the inputs'.
+
+    >>> torch.autograd.functional.hvp(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
     return _hessian_product(func, inputs, v, create_graph, strict, "hvp")
 
 

@@ -5,7 +5,11 @@ from .._core.warnings import warn
 
 
 class GradcheckError(RuntimeError):
-    """Two gradients differ."""
+    """Two gradients differ: what gradcheck raises. Its text has the input, the output and both matrices, with their shapes.
+
+    >>> issubclass(torch.autograd.gradcheck.__globals__["GradcheckError"], RuntimeError)
+    True
+    """
 
 
 def _tensors(outputs):
@@ -53,7 +57,21 @@ def _by_reals(func, inputs):
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
               check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
               check_backward_ad=True, fast_mode=False, masked=None):
-    """Whether backward of `func` agrees with differences of its values at `inputs`, tensors of float64 or complex128."""
+    """Whether backward of `func` agrees with differences of its values, |a - n| <= atol + rtol |n|.
+
+    func: of tensors to a tensor or a tuple of them
+    inputs: a tensor or a tuple; those that require a gradient are float64 or complex128
+    eps: by how much inputs are moved; 1e-6 unless given
+    atol, rtol: 1e-5 and 1e-3 unless given
+    raise_exception: whether it raises GradcheckError or gives False; True unless given
+    nondet_tol: by how much two passes may differ; 0 unless given
+
+    Shapes: any; each element of an input costs two calls.
+
+    >>> x = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(torch.sin, (x,))
+    True
+    """
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     checked = [k for k, x in enumerate(inputs) if isinstance(x, _C.TensorBase) and x.requires_grad]
     if not checked:
@@ -87,7 +105,17 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
 
 
 def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, **options):
-    """gradcheck of the gradient of `func`."""
+    """gradcheck of the gradient of `func`.
+
+    grad_outputs: weights of the outputs, in their shapes; random ones unless given func, inputs, eps, atol, rtol and options:
+        as gradcheck's
+
+    Shapes: any.
+
+    >>> x = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradgradcheck(torch.sin, (x,))
+    True
+    """
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     outputs = _tensors(func(*inputs))
     weights = grad_outputs or [_C.randn_like(o).requires_grad_() for o in outputs]

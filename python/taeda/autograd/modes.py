@@ -52,19 +52,46 @@ class _Mode:
 
 
 class no_grad(_Mode, _C.NoGradBlock):
-    """Nothing is recorded on this thread."""
+    """Nothing is recorded on this thread: in a `with`, or while a function runs that it decorates.
+
+    Takes no arguments; results in it have any shape and require no gradient.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
 
     __slots__ = ()
 
 
 class enable_grad(_Mode, _C.EnableGradBlock):
-    """Operations are recorded on this thread."""
+    """Operations are recorded on this thread, within no_grad, too: in a `with`, or while a function runs that it decorates.
+
+    Takes no arguments; results in it have any shape.
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.no_grad(), torch.enable_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    True
+    """
 
     __slots__ = ()
 
 
 class set_grad_enabled(_Mode):
-    """Switches recording at once; as a context manager it switches back."""
+    """Switches recording at once; as a context manager it switches back, and as a decorator it holds for a function's calls.
+
+    mode: a scalar, True or False
+
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with torch.set_grad_enabled(False):
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
 
     def __init__(self, mode):
         if type(mode) is not bool:
@@ -91,7 +118,17 @@ class set_grad_enabled(_Mode):
 
 
 class inference_mode(_Mode):
-    """Tensors made here never take part in a graph."""
+    """Nothing is recorded, and tensors made here never take part in a graph: in a `with`, or while a function runs that it
+    decorates.
+
+    mode: a scalar, True (unless given) or False, which leaves it. A later operation that would save such a tensor for a
+        gradient is a RuntimeError.
+
+    >>> with torch.inference_mode():
+    ...     y = torch.ones(2) * 2
+    >>> y.is_inference()
+    True
+    """
 
     def __new__(cls, mode=True):
         self = super().__new__(cls)

@@ -9,7 +9,21 @@ def _as_list(tensors):
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
-    """Sums gradients of `tensors`, weighed by `grad_tensors`, into `grad` of the leaves (of `inputs` alone)."""
+    """Sums gradients of `tensors` into `grad` of the leaves.
+
+    tensors: a tensor or several
+    grad_tensors: weights in their shapes; may be left out for tensors of one element, else RuntimeError
+    retain_graph: whether the graph may be gone through again; create_graph unless given
+    create_graph: whether gradients may be differentiated again; False unless given
+    inputs: leaves, if not all shall get gradients
+
+    Shapes: gradients have their leaf's.
+
+    >>> x = torch.tensor([3.0], requires_grad=True)
+    >>> torch.autograd.backward(x ** 2)
+    >>> x.grad
+    tensor([6.])
+    """
     if grad_variables is not None:
         warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
@@ -29,7 +43,20 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
          is_grads_batched=False, materialize_grads=False):
-    """The gradients of `outputs` with respect to `inputs`, a tuple; no `grad` changes."""
+    """The gradients of `outputs` with respect to `inputs`, a tuple; no `grad` changes.
+
+    outputs, inputs: a tensor or several
+    grad_outputs: weights in the outputs' shapes; may be left out for outputs of one element, else RuntimeError
+    retain_graph: whether the graph may be gone through again; create_graph unless given
+    create_graph: whether gradients may be differentiated again; False unless given
+    allow_unused: whether None stands for an input that outputs do not depend on; else that is a RuntimeError
+
+    Shapes: gradients have their input's.
+
+    >>> x = torch.tensor([3.0], requires_grad=True)
+    >>> torch.autograd.grad(x ** 2, x)
+    (tensor([6.]),)
+    """
     if not only_inputs:
         warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts "
              "of the graph, please use torch.autograd.backward.", FutureWarning)

@@ -103,7 +103,16 @@ def _root(rank, group_rank, group, name, default):
 
 
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
-    """Gives `tensor` the values that it has on rank `src`."""
+    """Gives `tensor` the values that it has on rank `src`.
+
+    src, group_src: the root's rank in the world, or in the group
+    group: whose processes take part; all unless given
+    async_op: whether a Work is given at once, to wait for; False unless given
+
+    Shapes: any, the same on all ranks; another on one is a DistError of all.
+
+    >>> torch.distributed.broadcast(torch.ones(2), src=0)
+    """
     _check_tensor(tensor, "tensor")
     if _left_out(group, "broadcast"):
         return None
@@ -111,7 +120,18 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
-    """Makes `tensor` the sum, or whatever `op` says, of all ranks' tensors."""
+    """Makes `tensor` the sum, or whatever `op` says, of all ranks' tensors; they have the same bits everywhere.
+
+    op: a ReduceOp: SUM (unless given), AVG, PRODUCT, MIN, MAX, BAND, BOR or BXOR
+    group, async_op: as broadcast's
+
+    Shapes: any, the same on all ranks.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> torch.distributed.all_reduce(x)
+    >>> x
+    tensor([1., 2.])
+    """
     _check_tensor(tensor, "tensor")
     if _left_out(group, "all_reduce"):
         return None
@@ -119,7 +139,18 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
 
 
 def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
-    """The same on rank `dst` alone."""
+    """Makes `tensor` the sum, or whatever `op` says, of all ranks' tensors on rank `dst` alone; on others it is undefined then.
+
+    dst, group_dst: the root's rank in the world, or in the group
+    op, group, async_op: as all_reduce's
+
+    Shapes: any, the same on all ranks.
+
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> torch.distributed.reduce(x, dst=0)
+    >>> x
+    tensor([1., 2.])
+    """
     _check_tensor(tensor, "tensor")
     if _left_out(group, "reduce"):
         return None
@@ -127,7 +158,17 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
 
 
 def all_gather(tensor_list, tensor, group=None, async_op=False):
-    """`tensor_list[r]` becomes the tensor of rank r."""
+    """`tensor_list[r]` becomes the tensor of rank r.
+
+    group, async_op: as broadcast's
+
+    Shapes: as many tensors as ranks, each of its rank's shape.
+
+    >>> parts = [torch.zeros(2)]
+    >>> torch.distributed.all_gather(parts, torch.tensor([1.0, 2.0]))
+    >>> parts
+    [tensor([1., 2.])]
+    """
     _check_list(tensor_list, "tensor_list")
     _check_tensor(tensor, "tensor")
     if _left_out(group, "all_gather"):
@@ -136,7 +177,17 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
 
 
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
-    """`output_tensor` becomes all ranks' tensors, one after the other or stacked."""
+    """`output_tensor` becomes all ranks' tensors, one after the other or stacked.
+
+    group, async_op: as broadcast's
+
+    Shapes: input [n, *], output [ranks n, *] or [ranks, n, *].
+
+    >>> out = torch.zeros(2)
+    >>> torch.distributed.all_gather_into_tensor(out, torch.tensor([1.0, 2.0]))
+    >>> out
+    tensor([1., 2.])
+    """
     _check_tensor(input_tensor, "input_tensor")
     _check_tensor(output_tensor, "output_tensor")
     if _left_out(group, "all_gather_into_tensor"):
@@ -145,7 +196,17 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
 
 
 def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
-    """On rank `dst`, 0 by default, `gather_list[r]` becomes the tensor of rank r."""
+    """On rank `dst` (0 unless given) `gather_list[r]` becomes the tensor of rank r; others give no list, else ValueError.
+
+    group, async_op, group_dst: as reduce's
+
+    Shapes: as many tensors as ranks, each of its rank's shape.
+
+    >>> parts = [torch.zeros(2)]
+    >>> torch.distributed.gather(torch.tensor([1.0, 2.0]), parts)
+    >>> parts
+    [tensor([1., 2.])]
+    """
     _check_tensor(tensor, "tensor")
     if _left_out(group, "gather"):
         return None
@@ -160,7 +221,18 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
 
 
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
-    """`tensor` becomes what rank `src`, 0 by default, has for this rank in its `scatter_list`."""
+    """`tensor` becomes what rank `src` (0 unless given) has for this rank in its `scatter_list`; others give no list, else
+    ValueError.
+
+    group, async_op, group_src: as broadcast's
+
+    Shapes: as many tensors as ranks, of one shape.
+
+    >>> x = torch.zeros(2)
+    >>> torch.distributed.scatter(x, [torch.tensor([1.0, 2.0])])
+    >>> x
+    tensor([1., 2.])
+    """
     _check_tensor(tensor, "tensor")
     if _left_out(group, "scatter"):
         return None
@@ -175,7 +247,17 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
-    """`output` becomes the sum over ranks of what they have for this rank in `input_list`."""
+    """`output` becomes the sum over ranks, or whatever `op` says, of what they have for this rank in `input_list`.
+
+    op, group, async_op: as all_reduce's
+
+    Shapes: as many tensors as ranks, of output's shape.
+
+    >>> x = torch.zeros(2)
+    >>> torch.distributed.reduce_scatter(x, [torch.tensor([1.0, 2.0])])
+    >>> x
+    tensor([1., 2.])
+    """
     _check_tensor(output, "output")
     _check_list(input_list, "input_list")
     if _left_out(group, "reduce_scatter"):
@@ -184,7 +266,17 @@ def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=Fal
 
 
 def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
-    """The same with one tensor that holds the parts of all ranks."""
+    """reduce_scatter of one tensor that holds the parts for all ranks.
+
+    op, group, async_op: as all_reduce's
+
+    Shapes: input [ranks n, *] or [ranks, n, *], output [n, *].
+
+    >>> x = torch.zeros(2)
+    >>> torch.distributed.reduce_scatter_tensor(x, torch.tensor([1.0, 2.0]))
+    >>> x
+    tensor([1., 2.])
+    """
     _check_tensor(output, "output")
     _check_tensor(input, "input")
     if _left_out(group, "reduce_scatter_tensor"):
@@ -193,7 +285,17 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
-    """`output_tensor_list[r]` becomes what rank r has for this rank in its `input_tensor_list`."""
+    """`output_tensor_list[r]` becomes what rank r has for this rank in its `input_tensor_list`.
+
+    group, async_op: as broadcast's
+
+    Shapes: as many tensors as ranks in both lists.
+
+    >>> out = [torch.zeros(2)]
+    >>> torch.distributed.all_to_all(out, [torch.tensor([1.0, 2.0])])
+    >>> out
+    [tensor([1., 2.])]
+    """
     _check_list(output_tensor_list, "output_tensor_list")
     _check_list(input_tensor_list, "input_tensor_list")
     if _left_out(group, "all_to_all"):
@@ -202,7 +304,18 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
 
 
 def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False):
-    """The same with rows of one tensor, as many to each rank as the split sizes say; equal parts without."""
+    """all_to_all with rows of one tensor.
+
+    output_split_sizes, input_split_sizes: how many rows come from and go to each rank; equal parts unless given
+    group, async_op: as broadcast's
+
+    Shapes: [n, *] and [m, *]; sizes that do not sum to them are a RuntimeError.
+
+    >>> out = torch.zeros(2)
+    >>> torch.distributed.all_to_all_single(out, torch.tensor([1.0, 2.0]))
+    >>> out
+    tensor([1., 2.])
+    """
     _check_tensor(output, "output")
     _check_tensor(input, "input")
     if _left_out(group, "all_to_all_single"):
@@ -212,14 +325,29 @@ def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=
 
 
 def barrier(group=None, async_op=False, device_ids=None):
-    """Returns when all ranks of the group have called it."""
+    """Returns when all ranks of the group have called it.
+
+    group, async_op: as broadcast's
+    device_ids: is taken
+
+    Arguments are no tensors; there are no shapes.
+
+    >>> torch.distributed.barrier()
+    """
     if _left_out(group, "barrier"):
         return None
     return _given(_dist.barrier(group, async_op))
 
 
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
-    """A barrier that names who does not come within `timeout`."""
+    """A barrier that names who does not come within `timeout`, a timedelta: RuntimeError on rank 0.
+
+    wait_all_ranks: whether all who do not come are named, not the first; False unless given
+
+    Arguments are no tensors; there are no shapes.
+
+    >>> torch.distributed.monitored_barrier()
+    """
     if _left_out(group, "monitored_barrier"):
         return
     _dist.monitored_barrier(group, checked_timeout(timeout), wait_all_ranks)
@@ -252,7 +380,13 @@ def _together(works, async_op):
 
 
 def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
-    """all_reduce of several tensors."""
+    """all_reduce of several tensors, of any shapes, at once.
+
+    >>> tensors = [torch.ones(2), torch.zeros(1)]
+    >>> torch.distributed.all_reduce_coalesced(tensors)
+    >>> tensors
+    [tensor([1., 1.]), tensor([0.])]
+    """
     if isinstance(tensors, _C.TensorBase):
         tensors = [tensors]
     _check_list(tensors, "tensor")
@@ -276,7 +410,16 @@ def _check_peer(rank, name):
 
 
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
-    """Sends `tensor` to rank `dst`, and returns the Work at once; it must not change before that is done."""
+    """Sends `tensor` to rank `dst`, and returns the Work at once; the tensor must not change before that is done.
+
+    tag: a number that both sides give; 0 unless given
+    group, group_dst: as reduce's
+
+    Shapes: any, the receiver's.
+
+    >>> callable(torch.distributed.isend)
+    True
+    """
     _check_tensor(tensor, "tensor")
     if _left_out(group, "isend"):
         return None
@@ -286,7 +429,16 @@ def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
 
 
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
-    """Receives from rank `src`, or any, and returns the Work at once."""
+    """Receives into `tensor` from rank `src`, or any, and returns the Work at once.
+
+    tag: a number that both sides give; 0 unless given
+    group, group_src: as broadcast's
+
+    Shapes: any, the sender's.
+
+    >>> callable(torch.distributed.irecv)
+    True
+    """
     _check_tensor(tensor, "tensor")
     if _left_out(group, "irecv"):
         return None
@@ -295,14 +447,32 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
 
 
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):
-    """Sends `tensor` to rank `dst`; returns when it was received."""
+    """Sends `tensor` to rank `dst`; returns when it was received. To itself is a ValueError.
+
+    tag: a number that both sides give; 0 unless given
+    group, group_dst: as reduce's
+
+    Shapes: any, the receiver's.
+
+    >>> callable(torch.distributed.send)
+    True
+    """
     work = isend(tensor, dst, group, tag, group_dst)
     if work is not None:
         work.wait()
 
 
 def recv(tensor, src=None, group=None, tag=0, group_src=None):
-    """Receives from rank `src`, or any; returns the rank that sent it."""
+    """Receives into `tensor` from rank `src`, or any; returns the rank that sent it.
+
+    tag: a number that both sides give; 0 unless given
+    group, group_src: as broadcast's
+
+    Shapes: any, the sender's.
+
+    >>> callable(torch.distributed.recv)
+    True
+    """
     work = irecv(tensor, src, group, tag, group_src)
     if work is None:
         return -1
@@ -312,7 +482,12 @@ def recv(tensor, src=None, group=None, tag=0, group_src=None):
 
 
 class P2POp:
-    """One message of a batch: `op` is torch.distributed.isend or irecv."""
+    """One message of a batch: `op` is torch.distributed.isend or irecv, another a ValueError; `tensor` has any shape, `peer` is
+    a rank.
+
+    >>> torch.distributed.P2POp(torch.distributed.isend, torch.ones(2), 0).peer
+    0
+    """
 
     def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
         if op not in (isend, irecv):

@@ -16,7 +16,14 @@ _dist = _C._distributed
 
 
 def all_gather_object(object_list, obj, group=None):
-    """`object_list[r]` becomes the object of rank r."""
+    """`object_list[r]` becomes the object of rank r, which is pickled: take part with processes alone that are trusted. There
+    are no shapes.
+
+    >>> objects = [None]
+    >>> torch.distributed.all_gather_object(objects, {"a": 1})
+    >>> objects
+    [{'a': 1}]
+    """
     if _left_out(group, "all_gather_object"):
         return
     pickled = pickle.dumps(obj)
@@ -25,7 +32,14 @@ def all_gather_object(object_list, obj, group=None):
 
 
 def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
-    """On rank `dst`, 0 by default, `object_gather_list[r]` becomes the object of rank r."""
+    """On rank `dst` (0 unless given) `object_gather_list[r]` becomes the object of rank r, which is pickled. There are no
+    shapes.
+
+    >>> objects = [None]
+    >>> torch.distributed.gather_object("a", objects)
+    >>> objects
+    ['a']
+    """
     if _left_out(group, "gather_object"):
         return
     root = _root(dst, group_dst, group, "dst", 0)
@@ -38,7 +52,13 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
 
 
 def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):
-    """`object_list`, of one length everywhere, becomes that of rank `src`."""
+    """`object_list`, of one length everywhere, becomes that of rank `src`, whose objects are pickled. There are no shapes.
+
+    >>> objects = ["a", 1]
+    >>> torch.distributed.broadcast_object_list(objects, src=0)
+    >>> objects
+    ['a', 1]
+    """
     if _left_out(group, "broadcast_object_list"):
         return
     root = _root(src, group_src, group, "src", 0)

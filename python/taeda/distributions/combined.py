@@ -22,7 +22,17 @@ def _twin_of(distribution):
 
 
 class Independent(Distribution):
-    """The last `reinterpreted_batch_ndims` batch dimensions as dimensions of one event."""
+    """A distribution whose last batch dimensions count as dimensions of one event: log_prob sums over them.
+
+    base_distribution: any
+    reinterpreted_batch_ndims: how many dimensions; more than there are is a ValueError
+
+    Shapes: batch_shape [*b, *e] becomes batch_shape [*b] and event_shape [*e, ...].
+
+    >>> normal = torch.distributions.Normal(torch.zeros(2, 3), 1.0)
+    >>> torch.distributions.Independent(normal, 1).log_prob(torch.zeros(2, 3)).shape
+    torch.Size([2])
+    """
 
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
         batch, dims = tuple(base_distribution.batch_shape), reinterpreted_batch_ndims
@@ -70,7 +80,17 @@ class Independent(Distribution):
 
 
 class TransformedDistribution(Distribution):
-    """f(x) of a random x of the base, for one transform or several in turn."""
+    """f(x) of a random x of the base, for one transform or several in turn.
+
+    base_distribution: any
+    transforms: a transform or a list of them, else ValueError
+
+    Shapes: those that the transforms give the base's.
+
+    >>> base = torch.distributions.Normal(0.0, 1.0)
+    >>> torch.distributions.TransformedDistribution(base, torch.distributions.ExpTransform()).sample((3,)).shape
+    torch.Size([3])
+    """
 
     def __init__(self, base_distribution, transforms, validate_args=None):
         self.transforms = list(transforms) if isinstance(transforms, (list, tuple)) else [transforms]
@@ -155,7 +175,15 @@ class TransformedDistribution(Distribution):
 
 
 class LogNormal(TransformedDistribution):
-    """exp(x) of a normal x."""
+    """exp(x) of a normal x.
+
+    loc, scale: mean and standard deviation (positive) of x
+
+    Shapes: parameters broadcast to `batch_shape` [*b]; a sample of shape [*s] is [*s, *b].
+
+    >>> torch.distributions.LogNormal(0.0, 1.0).sample((3,)).shape
+    torch.Size([3])
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support, has_rsample = constraints.positive, True
@@ -172,7 +200,18 @@ class LogNormal(TransformedDistribution):
 
 
 class MixtureSameFamily(Distribution):
-    """One of k distributions - the last batch dimension of the components - chosen by a Categorical."""
+    """One of k distributions, which a Categorical chooses.
+
+    mixture_distribution: a Categorical of batch_shape [*b] and k outcomes, else ValueError
+    component_distribution: any of batch_shape [*b, k]
+
+    Shapes: a sample of shape [*s] is [*s, *b, *event].
+
+    >>> chosen = torch.distributions.Categorical(torch.ones(2))
+    >>> parts = torch.distributions.Normal(torch.tensor([-1.0, 1.0]), 0.1)
+    >>> torch.distributions.MixtureSameFamily(chosen, parts).sample((3,)).shape
+    torch.Size([3])
+    """
 
     def __init__(self, mixture_distribution, component_distribution, validate_args=None):
         self._mixture_distribution, self._component_distribution = mixture_distribution, component_distribution

@@ -43,9 +43,17 @@ class _Lazy:
 
 
 class Distribution:
-    """A family of random values: parameters broadcast to `batch_shape`, one draw of one of them has `event_shape`.
+    """A family of random values: parameters broadcast to `batch_shape`, one draw of one of them has `event_shape`. A class of
+    your own defines `sample` or `rsample` (with gradients), `log_prob`, and whatever else it knows.
 
-    One of your own defines rsample or sample, and log_prob.
+    batch_shape, event_shape: sizes; empty unless given
+    validate_args: whether parameters and values are checked, which raises ValueError; the class's default unless given
+
+    Shapes: sample(s) gives [*s, *batch_shape, *event_shape], log_prob of that [*s, *batch_shape].
+
+    >>> normal = torch.distributions.Normal(torch.zeros(2), 1.0)
+    >>> normal.batch_shape, normal.sample((3,)).shape
+    (torch.Size([2]), torch.Size([3, 2]))
     """
 
     has_rsample = False

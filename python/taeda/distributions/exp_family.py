@@ -10,10 +10,14 @@ __all__ = ["ExponentialFamily"]
 
 
 class ExponentialFamily(Distribution):
-    """Densities exp(<t(x), theta> - F(theta) + k(x)) with natural parameters theta.
+    """Distributions with densities exp(<t(x), theta> - F(theta) + k(x)) and natural parameters theta, of which entropies and
+    Kullback-Leibler divergences follow. A class of your own defines `_natural_params`, `_log_normalizer` (F) and
+    `_mean_carrier_measure` (the mean of k).
 
-    One of your own gives `_natural_params` (a tuple of tensors), `_log_normalizer(*theta)` for F, and `_mean_carrier_measure`,
-    the mean of k(x); it then has an entropy, and divergences from others of its class (Nielsen and Nock 2010).
+    Shapes: as Distribution's.
+
+    >>> issubclass(torch.distributions.Gamma, torch.distributions.ExponentialFamily)
+    True
     """
 
     @property

@@ -25,7 +25,18 @@ class _OfNumbers(Distribution):
         self._set_twin(getattr(_LIB, type(self)._family)(*values, self._validate_args))
 
 
+_VALUES = {"Uniform": "0.0, 1.0", "LogisticNormal": "torch.zeros(2), torch.ones(2)"}  # of examples, where ones will not do
 _LIMITS = {"loc": constraints.real}  # all other parameters are positive
+
+
+_SHAPES = """
+
+    Shapes: parameters are numbers or tensors, which broadcast to `batch_shape` [*b]; a sample of shape [*s] is [*s, *b], and
+    log_prob takes what broadcasts to that. Parameters outside of their limits are a ValueError, unless validate_args is False.
+
+    >>> torch.distributions.{name}({values}).sample((3,)).shape
+    torch.Size([3{event}])
+    """
 
 
 def _family(name, parameters, support, defaults=(), doc="", base=Distribution, rsample=True):
@@ -36,8 +47,10 @@ def _family(name, parameters, support, defaults=(), doc="", base=Distribution, r
     exec(f"def __init__(self, {arguments}, validate_args=None):\n"  # so that the signature is PyTorch's
          f"    self._make(validate_args, {', '.join(f'{p}={p}' for p in parameters)})\n", scope)
     limits = {p: _LIMITS.get(p, constraints.positive) for p in parameters}
+    said = doc + _SHAPES.format(name=name, values=_VALUES.get(name) or ", ".join(["1.0"] * len(parameters)),
+                                event=", 3" if name == "LogisticNormal" else "")
     return type(name, (_OfNumbers,) if base is Distribution else (_OfNumbers, base), {
-        "__init__": scope["__init__"], "__doc__": doc, "_family": name, "__module__": __name__, "support": support,
+        "__init__": scope["__init__"], "__doc__": said, "_family": name, "__module__": __name__, "support": support,
         "_parameters": dict.fromkeys(parameters, 0), "arg_constraints": limits, "has_rsample": rsample})
 
 
@@ -127,12 +140,33 @@ _ONE_OF_TWO = {"probs": constraints.unit_interval, "logits": constraints.real}
 _ONE_OF_MANY = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
 
+_OUTCOMES = """
+
+    probs: probabilities, or logits: their logarithms {logits}; exactly one of both, else ValueError
+    validate_args: whether parameters outside of their limits are a ValueError; True unless given
+
+    Shapes: {shapes}; a sample of shape [*s] is [*s, *b{k}], and log_prob gives [*s, *b].
+
+    >>> torch.distributions.{name}(probs={probs}).sample((3,)).shape
+    torch.Size([3{event}])
+    """
+
+
+def _said(name, doc, several, event):
+    """A docstring of outcomes, of one of two or of several (whose events are vectors if `event`)."""
+    return doc + _OUTCOMES.format(
+        name=name, logits="up to a constant" if several else "less that of what is left to 1", k=", k" if event else "",
+        shapes="probs [*b, k], which are divided by their sum" if several else "a number or [*b]",
+        probs="torch.tensor([0.5, 0.5])" if several else "0.5", event=", 2" if event else "")
+
+
 def _outcomes(name, support, doc, several=True, base=Distribution, **more):
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._make(probs, logits, validate_args)
     return type(name, (_OfOutcomes,) if base is Distribution else (_OfOutcomes, base), {
-        "__init__": __init__, "__doc__": doc, "_family": name, "_several": several, "__module__": __name__,
-        "support": support, "arg_constraints": _ONE_OF_MANY if several else _ONE_OF_TWO, **more})
+        "__init__": __init__, "__doc__": _said(name, doc, several, name.startswith("OneHot")), "_family": name,
+        "_several": several, "__module__": __name__, "support": support,
+        "arg_constraints": _ONE_OF_MANY if several else _ONE_OF_TWO, **more})
 
 
 Bernoulli = _outcomes("Bernoulli", constraints.boolean, "1 with probability `probs`, else 0.", False, ExponentialFamily,
@@ -161,7 +195,16 @@ class _Counted(_OfOutcomes):
 
 
 class Binomial(_Counted):
-    """How many of `total_count` trials succeed."""
+    """How many of `total_count` trials succeed, each with probability `probs`.
+
+    total_count: a number or counts; 1 unless given
+    probs: in [0, 1], or logits: log(probs / (1 - probs)); exactly one of both, else ValueError
+
+    Shapes: parameters broadcast to `batch_shape` [*b]; a sample of shape [*s] is [*s, *b].
+
+    >>> torch.distributions.Binomial(10, probs=torch.tensor([0.0, 1.0])).sample()
+    tensor([ 0., 10.])
+    """
 
     _family, _several = "Binomial", False
     arg_constraints = {"total_count": constraints.nonnegative_integer, **_ONE_OF_TWO}
@@ -173,7 +216,16 @@ class Binomial(_Counted):
 
 
 class NegativeBinomial(_Counted):
-    """How many trials succeed before `total_count` have failed."""
+    """How many trials succeed, each with probability `probs`, before `total_count` have failed.
+
+    total_count: a number or counts
+    probs: in [0, 1), or logits: log(probs / (1 - probs)); exactly one of both, else ValueError
+
+    Shapes: parameters broadcast to `batch_shape` [*b]; a sample of shape [*s] is [*s, *b].
+
+    >>> torch.distributions.NegativeBinomial(10, probs=0.5).sample((3,)).shape
+    torch.Size([3])
+    """
 
     _family, _several = "NegativeBinomial", False
     arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
@@ -185,7 +237,16 @@ class NegativeBinomial(_Counted):
 
 
 class Multinomial(_OfOutcomes):
-    """How often each of k outcomes comes in `total_count` draws: vectors [k]."""
+    """How often each of k outcomes comes in `total_count` draws: vectors [k].
+
+    total_count: an int, else NotImplementedError; 1 unless given
+    probs: weights [*b, k], or logits: their logarithms up to a constant; exactly one of both, else ValueError
+
+    Shapes: a sample of shape [*s] is [*s, *b, k].
+
+    >>> torch.distributions.Multinomial(5, probs=torch.tensor([0.0, 1.0])).sample()
+    tensor([0., 5.])
+    """
 
     _family = "Multinomial"
     arg_constraints = _ONE_OF_MANY
@@ -202,7 +263,16 @@ class Multinomial(_OfOutcomes):
 
 
 class ContinuousBernoulli(_OfOutcomes, ExponentialFamily):
-    """Numbers in [0, 1] with density proportional to probs^x (1 - probs)^(1 - x)."""
+    """Numbers in [0, 1] with density proportional to probs^x (1 - probs)^(1 - x).
+
+    probs: in (0, 1), or logits: log(probs / (1 - probs)); exactly one of both, else ValueError
+    lims: between which probs count as 1/2; (0.499, 0.501) unless given
+
+    Shapes: the parameter is a number or [*b]; a sample of shape [*s] is [*s, *b].
+
+    >>> torch.distributions.ContinuousBernoulli(probs=0.3).sample((3,)).shape
+    torch.Size([3])
+    """
 
     _family, _several = "ContinuousBernoulli", False
     arg_constraints, support, has_rsample = _ONE_OF_TWO, _UNIT, True
@@ -212,7 +282,16 @@ class ContinuousBernoulli(_OfOutcomes, ExponentialFamily):
 
 
 class RelaxedBernoulli(_OfOutcomes):
-    """Numbers in (0, 1) that tend to 0 and 1 as `temperature` goes to 0."""
+    """Numbers in (0, 1) that tend to 0 and 1 as `temperature` goes to 0, with gradients to the parameters.
+
+    temperature: positive
+    probs: in [0, 1], or logits: log(probs / (1 - probs)); exactly one of both, else ValueError
+
+    Shapes: parameters broadcast to `batch_shape` [*b]; a sample of shape [*s] is [*s, *b].
+
+    >>> torch.distributions.RelaxedBernoulli(torch.tensor(0.5), probs=0.3).rsample((3,)).shape
+    torch.Size([3])
+    """
 
     _family, _several = "RelaxedBernoulli", False
     arg_constraints, support, has_rsample = _ONE_OF_TWO, _UNIT, True
@@ -223,7 +302,16 @@ class RelaxedBernoulli(_OfOutcomes):
 
 
 class RelaxedOneHotCategorical(_OfOutcomes):
-    """Weights [k] that tend to a one-hot vector as `temperature` goes to 0."""
+    """Weights [k] that tend to a one-hot vector as `temperature` goes to 0, with gradients to the parameters.
+
+    temperature: positive
+    probs: weights [*b, k], or logits: their logarithms up to a constant; exactly one of both, else ValueError
+
+    Shapes: a sample of shape [*s] is [*s, *b, k].
+
+    >>> torch.distributions.RelaxedOneHotCategorical(torch.tensor(0.5), probs=torch.tensor([0.2, 0.8])).rsample((3,)).shape
+    torch.Size([3, 2])
+    """
 
     _family = "RelaxedOneHotCategorical"
     arg_constraints, support, has_rsample = _ONE_OF_MANY, _WEIGHTS, True
@@ -234,7 +322,15 @@ class RelaxedOneHotCategorical(_OfOutcomes):
 
 
 class Dirichlet(ExponentialFamily):
-    """Vectors of weights that add up to 1, with concentrations [..., k]."""
+    """Vectors of weights that add up to 1, with density proportional to the product of x_i^(concentration_i - 1).
+
+    concentration: positive, [*b, k]; without a dimension a ValueError
+
+    Shapes: a sample of shape [*s] is [*s, *b, k].
+
+    >>> torch.distributions.Dirichlet(torch.ones(3)).sample().shape
+    torch.Size([3])
+    """
 
     _parameters = {"concentration": 1}
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
@@ -249,7 +345,16 @@ class Dirichlet(ExponentialFamily):
 
 
 class MultivariateNormal(Distribution):
-    """Normal vectors, by their covariance, its inverse or its lower triangular factor."""
+    """Normal vectors.
+
+    loc: the mean, [*b, d] covariance_matrix, precision_matrix or scale_tril: the covariance, its inverse or its lower
+        triangular factor, [*b, d, d]; exactly one of them, else ValueError
+
+    Shapes: a sample of shape [*s] is [*s, *b, d], and log_prob gives [*s, *b].
+
+    >>> torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2)).sample((3,)).shape
+    torch.Size([3, 2])
+    """
 
     _parameters = {"loc": 1, "_matrix": 2}
     _lazy = ("covariance_matrix", "precision_matrix", "scale_tril")
@@ -312,7 +417,17 @@ class MultivariateNormal(Distribution):
 
 
 class LowRankMultivariateNormal(Distribution):
-    """Normal vectors with covariance cov_factor cov_factor^T + diag(cov_diag)."""
+    """Normal vectors whose covariance is W W' + diag(d).
+
+    loc: the mean, [*b, n]
+    cov_factor: W, [*b, n, r]
+    cov_diag: d, positive, [*b, n]
+
+    Shapes: a sample of shape [*s] is [*s, *b, n]; parameters that do not fit are a ValueError.
+
+    >>> torch.distributions.LowRankMultivariateNormal(torch.zeros(3), torch.ones(3, 1), torch.ones(3)).sample().shape
+    torch.Size([3])
+    """
 
     _parameters = {"loc": 1, "cov_factor": 2, "cov_diag": 1}
     arg_constraints = {"loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),

@@ -11,7 +11,15 @@ __all__ = ["GeneralizedPareto"]
 
 class GeneralizedPareto(Distribution):
     """Numbers from `loc` on whose survival function is (1 + concentration (x - loc) / scale)^(-1 / concentration); for a
-    concentration of 0 exponential, for a negative one bounded (Pickands 1975)."""
+    concentration of 0 exp(-(x - loc) / scale).
+
+    loc, scale, concentration: numbers or tensors; scale is positive
+
+    Shapes: parameters broadcast to `batch_shape` [*b]; a sample of shape [*s] is [*s, *b].
+
+    >>> torch.distributions.GeneralizedPareto(0.0, 1.0, 0.5).sample((3,)).shape
+    torch.Size([3])
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
     has_rsample = True

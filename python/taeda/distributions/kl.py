@@ -34,7 +34,16 @@ def _own(p, q):
 
 
 def kl_divergence(p, q):
-    """KL(p || q), the mean of log p(x) - log q(x) over draws of p. NotImplementedError for a pair without a formula."""
+    """The Kullback-Leibler divergence of q from p: the mean under p of log p(x) - log q(x).
+
+    p, q: distributions; a NotImplementedError for a pair of classes that has no rule
+
+    Shapes: the batch_shape to which both broadcast.
+
+    >>> normal = torch.distributions.Normal
+    >>> torch.distributions.kl_divergence(normal(0.0, 1.0), normal(1.0, 1.0))
+    tensor(0.5000)
+    """
     own = _own(p, q)
     if own is not None:
         return own(p, q)

@@ -27,7 +27,16 @@ def _multidigamma(x, p):
 
 
 class Wishart(ExponentialFamily):
-    """Sums of x x^T over `df` normal x of mean 0, whose covariance is given by one of three matrices."""
+    """Sums of x x' over `df` normal vectors x of mean 0.
+
+    df: above d - 1, [*b] covariance_matrix, precision_matrix or scale_tril: of x, the covariance, its inverse or its lower
+        triangular factor, [*b, d, d]; exactly one of them, else ValueError
+
+    Shapes: a sample of shape [*s] is [*s, *b, d, d].
+
+    >>> torch.distributions.Wishart(torch.tensor(3.0), torch.eye(2)).sample().shape
+    torch.Size([2, 2])
+    """
 
     arg_constraints = {"covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,
                        "scale_tril": constraints.lower_cholesky, "df": constraints.greater_than(0)}
@@ -126,8 +135,17 @@ def _divergence(p, q):
 
 
 class LKJCholesky(Distribution):
-    """Cholesky factors of correlation matrices C with a density that goes as det(C)^(concentration - 1) (Lewandowski,
-    Kurowicka, Joe 2009: the onion method)."""
+    """Cholesky factors of correlation matrices C, with a density that goes as det(C)^(concentration - 1) (Lewandowski,
+    Kurowicka and Joe 2009).
+
+    dim: D, at least 2, else ValueError
+    concentration: positive, [*b]; 1 unless given, for which all matrices are alike
+
+    Shapes: a sample of shape [*s] is [*s, *b, D, D].
+
+    >>> torch.distributions.LKJCholesky(3).sample().shape
+    torch.Size([3, 3])
+    """
 
     arg_constraints = {"concentration": constraints.positive}
     support = constraints.corr_cholesky

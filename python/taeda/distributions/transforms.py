@@ -178,10 +178,21 @@ def twin_of(transform):
     return None if transform._cache_size else transform._twin
 
 
-def _plain(name, function, domain, codomain, doc):
+_SHAPES = """
+
+    Shapes: {shapes}.
+
+    >>> torch.distributions.{name}()(torch.zeros(2{more})).shape
+    torch.Size([{result}{more}])
+    """
+
+
+def _plain(name, function, domain, codomain, doc, shapes="any, which the result has", more="", result=2):
+    said = doc + _SHAPES.format(shapes=shapes, name=name, more=more, result=result)
+
     def __init__(self, cache_size=0):
         _Library.__init__(self, function(), cache_size)
-    return type(name, (_Library,), {"__init__": __init__, "__doc__": doc, "__module__": __name__, "domain": domain,
+    return type(name, (_Library,), {"__init__": __init__, "__doc__": said, "__module__": __name__, "domain": domain,
                                     "codomain": codomain})
 
 
@@ -202,16 +213,27 @@ TanhTransform = _plain("TanhTransform", _LIB.tanh, constraints.real, constraints
 SoftplusTransform = _plain("SoftplusTransform", _LIB.softplus, constraints.real, constraints.positive, "log(1 + exp(x)).")
 AbsTransform = _plain("AbsTransform", _LIB.abs, constraints.real, constraints.positive, "|x|, which is not bijective.")
 SoftmaxTransform = _plain("SoftmaxTransform", _LIB.softmax, constraints.real_vector, constraints.simplex,
-                          "softmax over the last dimension, which is not bijective.")
+                          "softmax over the last dimension, which is not bijective.", "[*b, k], which the result has")
 StickBreakingTransform = _plain("StickBreakingTransform", _LIB.stick_breaking, constraints.real_vector, constraints.simplex,
-                                "k - 1 numbers to k weights that add up to 1, by breaking a stick.")
+                                "k - 1 numbers to k weights that add up to 1, by breaking a stick.",
+                                "[*b, k - 1] to [*b, k]", result=3)
 LowerCholeskyTransform = _plain("LowerCholeskyTransform", _LIB.lower_cholesky, _real_of(2), constraints.lower_cholesky,
-                                "Square matrices to lower triangular ones with positive diagonal.")
+                                "Square matrices to lower triangular ones with positive diagonal.",
+                                "[*b, d, d], which the result has", ", 2")
 LowerCholeskyTransform.bijective = False  # of all square matrices, not of those that count
 
 
 class AffineTransform(_Library):
-    """loc + scale x; the last `event_dim` dimensions count as one value."""
+    """loc + scale x.
+
+    loc, scale: numbers or tensors
+    event_dim: how many of the last dimensions count as one value; 0 unless given
+
+    Shapes: any that broadcasts with loc and scale.
+
+    >>> torch.distributions.AffineTransform(1.0, 2.0)(torch.tensor([0.0, 1.0]))
+    tensor([1., 3.])
+    """
 
     def __init__(self, loc, scale, event_dim=0, cache_size=0):
         self.loc, self.scale, self._event_dim = loc, scale, event_dim
@@ -225,7 +247,13 @@ class AffineTransform(_Library):
 
 
 class PowerTransform(_Library):
-    """x to the power of `exponent`, of positive numbers."""
+    """x to the power of `exponent`, a number or a tensor, of positive numbers.
+
+    Shapes: any that broadcasts with the exponent.
+
+    >>> torch.distributions.PowerTransform(2.0)(torch.tensor([3.0]))
+    tensor([9.])
+    """
 
     domain = codomain = constraints.positive
 
@@ -238,7 +266,15 @@ class PowerTransform(_Library):
 
 
 class ReshapeTransform(_Library):
-    """Shapes of events, with as many elements."""
+    """Events in another shape.
+
+    in_shape, out_shape: of as many elements, else ValueError
+
+    Shapes: [*b, *in_shape] to [*b, *out_shape].
+
+    >>> torch.distributions.ReshapeTransform((4,), (2, 2))(torch.zeros(3, 4)).shape
+    torch.Size([3, 2, 2])
+    """
 
     def __init__(self, in_shape, out_shape, cache_size=0):
         self.in_shape, self.out_shape = _C.Size(in_shape), _C.Size(out_shape)
@@ -254,7 +290,18 @@ class ReshapeTransform(_Library):
 
 
 class IndependentTransform(Transform):
-    """f with more dimensions before its own that count as one value."""
+    """A transform whose last dimensions count as one value: log_abs_det_jacobian sums over them.
+
+    base_transform: any
+    reinterpreted_batch_ndims: how many dimensions more
+
+    Shapes: the base's.
+
+    >>> f = torch.distributions.IndependentTransform(torch.distributions.ExpTransform(), 1)
+    >>> x = torch.zeros(2, 3)
+    >>> f.log_abs_det_jacobian(x, f(x)).shape
+    torch.Size([2])
+    """
 
     def __init__(self, base_transform, reinterpreted_batch_ndims, cache_size=0):
         super().__init__(cache_size)
@@ -286,7 +333,16 @@ class IndependentTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """The first, then the second, ..."""
+    """The first transform, then the second, and so on.
+
+    parts: a list of transforms
+
+    Shapes: of the first's input, to the last's result.
+
+    >>> parts = [torch.distributions.AffineTransform(0.0, 2.0), torch.distributions.ExpTransform()]
+    >>> torch.distributions.ComposeTransform(parts)(torch.zeros(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, parts, cache_size=0):
         super().__init__(cache_size)
@@ -361,10 +417,14 @@ identity_transform = ComposeTransform([])
 
 
 class CorrCholeskyTransform(Transform):
-    """Vectors of D (D - 1) / 2 numbers to Cholesky factors [D, D] of correlation matrices.
+    """Vectors of D (D - 1) / 2 numbers to Cholesky factors of correlation matrices: their tanh, taken row by row, are partial
+    correlations.
 
-    Row i is a unit vector: each of its entries takes the share tanh(x) of the length that those before it have left, the
-    diagonal what is left in the end (Stan's reference manual, section on Cholesky factors of correlation matrices).
+    Shapes: [*b, D (D - 1) / 2] to [*b, D, D]; another length is a ValueError.
+
+    >>> torch.distributions.CorrCholeskyTransform()(torch.zeros(1))
+    tensor([[1., 0.],
+            [0., 1.]])
     """
 
     domain, codomain, bijective = constraints.real_vector, constraints.corr_cholesky, True
@@ -414,7 +474,14 @@ def _shifted(left):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Square matrices to L L^T of their LowerCholeskyTransform L."""
+    """Square matrices to L L' of their LowerCholeskyTransform L.
+
+    Shapes: [*b, d, d], which the result has.
+
+    >>> torch.distributions.PositiveDefiniteTransform()(torch.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
     domain, codomain = _real_of(2), constraints.positive_definite
 
@@ -432,7 +499,15 @@ class PositiveDefiniteTransform(Transform):
 
 
 class CumulativeDistributionTransform(Transform):
-    """The cumulative distribution function of a univariate distribution."""
+    """The cumulative distribution function of a distribution of numbers.
+
+    distribution: of which `cdf`, `icdf` and `log_prob` are taken
+
+    Shapes: any that broadcasts with its batch_shape.
+
+    >>> torch.distributions.CumulativeDistributionTransform(torch.distributions.Uniform(0.0, 2.0))(torch.tensor([1.0]))
+    tensor([0.5000])
+    """
 
     bijective, codomain, sign = True, constraints.unit_interval, 1
 
@@ -484,7 +559,19 @@ class _Joined(Transform):
 
 
 class CatTransform(_Joined):
-    """Transforms of parts of `lengths` along `dim`, which are concatenated again."""
+    """Transforms of parts along `dim`, which are concatenated again.
+
+    tseq: the transforms
+    dim: 0 unless given
+    lengths: of the parts; 1 each unless given
+
+    Shapes: any whose size along `dim` is the sum of the lengths.
+
+    >>> parts = [torch.distributions.ExpTransform(), torch.distributions.AffineTransform(0.0, 2.0)]
+    >>> f = torch.distributions.CatTransform(parts)
+    >>> f(torch.tensor([0.0, 3.0]))
+    tensor([1., 6.])
+    """
 
     def __init__(self, tseq, dim=0, lengths=None, cache_size=0):
         super().__init__(tseq, dim, cache_size)
@@ -521,7 +608,18 @@ class CatTransform(_Joined):
 
 
 class StackTransform(_Joined):
-    """Transforms of slices along `dim`, which are stacked again."""
+    """Transforms of slices along `dim`, which are stacked again.
+
+    tseq: the transforms
+    dim: 0 unless given
+
+    Shapes: any whose size along `dim` is their number.
+
+    >>> parts = [torch.distributions.ExpTransform(), torch.distributions.AffineTransform(0.0, 2.0)]
+    >>> f = torch.distributions.StackTransform(parts)
+    >>> f(torch.tensor([0.0, 3.0]))
+    tensor([1., 6.])
+    """
 
     def __init__(self, tseq, dim=0, cache_size=0):
         super().__init__(tseq, dim, cache_size)

@@ -23,7 +23,25 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
                                  need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None,
                                  k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
                                  average_attn_weights=True, is_causal=False):
-    """query [L, N, E], key and value [S, N, *] (or without N) give [L, N, E] and the attention's weights, or None."""
+    """Attention of several heads as a function: what nn.MultiheadAttention computes, of weights that are given.
+
+    embed_dim_to_check, num_heads: E and h; another last dimension of query is an AssertionError
+    in_proj_weight, in_proj_bias: the projections of query, key and value, [3 E, E] and [3 E]; or with
+        use_separate_proj_weight q_proj_weight [E, E], k_proj_weight [E, *] and v_proj_weight [E, *]
+    bias_k, bias_v, add_zero_attn: a learned key and value, or zeros, added to the sequence
+    dropout_p, training: with which probability weights are zeroed while training
+    out_proj_weight, out_proj_bias: [E, E] and [E]
+    key_padding_mask, attn_mask, need_weights, average_attn_weights, is_causal: as MultiheadAttention's call takes them
+    static_k, static_v: keys and values of the heads, [N h, S, E / h], in the place of those that are projected
+
+    Shapes: query [L, N, E], key and value [S, N, *] (or all without N) give [L, N, E] and the weights [N, L, S], or None.
+
+    >>> x, weight = torch.randn(5, 3, 8), torch.randn(24, 8)
+    >>> out, weights = F.multi_head_attention_forward(
+    ...     x, x, x, 8, 2, weight, None, None, None, False, 0.0, torch.eye(8), None)
+    >>> out.shape, weights.shape
+    (torch.Size([5, 3, 8]), torch.Size([3, 5, 5]))
+    """
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)

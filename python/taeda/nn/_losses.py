@@ -68,7 +68,20 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                   label_smoothing=0.0):
-    """The negative log-probability of classes, or of distributions over them, under softmax(input) along dimension 1."""
+    """-log softmax(input)[target] along dimension 1: the negative log-probability of classes, or the cross-entropy of
+    distributions over them, by scores that need not be normalized.
+
+    weight: a factor for each class [C]; "mean" divides by the sum of those used
+    ignore_index: a target that counts for nothing; -100 unless given
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+    label_smoothing: in [0, 1], which part of the target is the uniform distribution (arXiv:1512.00567); 0 unless given
+
+    Shapes: input [N, C, *] or [C]; target [N, *] or a scalar, integers in [0, C), else IndexError, or probabilities in the
+    input's shape; result a scalar, or the shape without C with "none". Batches of two sizes are a ValueError.
+
+    >>> F.cross_entropy(torch.tensor([[2.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1]))
+    tensor(0.1269)
+    """
     return _C.cross_entropy(input, target, weight, legacy_reduction(size_average, reduce, reduction), ignore_index,
                             label_smoothing)
 
@@ -96,7 +109,18 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
-    """Kullback-Leibler divergence; `input` holds log-probabilities, "batchmean" is its mean in the mathematical sense."""
+    """target (log target - input): the Kullback-Leibler divergence of the target from log-probabilities, element by element.
+
+    reduction: "mean" (unless given, with a warning), "sum", "none" or "batchmean", the sum divided by the batch's size, which
+        is the divergence's mean; size_average and reduce are old flags for the same
+    log_target: whether the target holds log-probabilities, too; False unless given
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> p = torch.tensor([[0.5, 0.5]])
+    >>> F.kl_div(p.log(), p, reduction="batchmean")
+    tensor(0.)
+    """
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce, reduction)
     elif reduction == "mean":
@@ -121,7 +145,18 @@ def _check(reduction):
 
 
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
-    """The negative log-likelihood of a normal distribution; `var` a tensor or a number."""
+    """The negative log-likelihood under normal distributions: (log max(var, eps) + (input - target)^2 / max(var, eps)) / 2.
+
+    full: whether log(2 pi) / 2 is added; False unless given
+    eps: 1e-6 unless given
+    reduction: "mean" (unless given), "sum" or "none", else ValueError
+
+    Shapes: input and target [*]; var [*], [*, 1] or a number, not negative, else ValueError; result a scalar, or [*] with
+    "none".
+
+    >>> F.gaussian_nll_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
@@ -152,14 +187,45 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """sum of max(0, 1 - (x[j] - x[i])) over the target's classes j and all others i, divided by the number of classes.
+
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input [N, C] or [C]; target of that shape, int64: classes up to the first -1; result a scalar, or [N] with "none".
+
+    >>> F.multilabel_margin_loss(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([[3, 0, -1, 1]]))
+    tensor(0.8500)
+    """
     return _F.multilabel_margin_loss(input, target, legacy_reduction(size_average, reduce, reduction))
 
 
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """binary_cross_entropy_with_logits averaged over the classes.
+
+    weight: a factor for each class [C]
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input and target [N, C] or [C]; result a scalar, or [N] with "none".
+
+    >>> F.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+    """
     return _F.multilabel_soft_margin_loss(input, target, weight, legacy_reduction(size_average, reduce, reduction))
 
 
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """sum of max(0, margin - x[y] + x[i])^p over the classes i other than the target y, divided by the number of classes.
+
+    p: 1 (unless given) or 2, else ValueError
+    margin: 1 unless given
+    weight: a factor for each class [C]
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input [N, C] or [C], target [N] or a scalar, integers in [0, C); result a scalar, or [N] with "none".
+
+    >>> F.multi_margin_loss(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([3]))
+    tensor(0.3250)
+    """
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
@@ -168,7 +234,20 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    """Connectionist temporal classification; log_probs [T, N, C] or [T, C] (Graves et al. 2006)."""
+    """Connectionist temporal classification: minus the log-probability of target sequences over all their alignments to the
+    input (Graves et al. 2006).
+
+    blank: the class that stands for no symbol; 0 unless given
+    reduction: "mean" (unless given), which divides by the targets' lengths first, "sum" or "none"
+    zero_infinity: whether losses that are infinite, of inputs too short for their targets, count for 0; False unless given
+
+    Shapes: log_probs [T, N, C] or [T, C], log-probabilities; targets [N, S] or one after the other [sum of lengths];
+    input_lengths and target_lengths [N] or scalars; result a scalar, or [N] with "none".
+
+    >>> logs = torch.full((4, 1, 2), 0.5).log()
+    >>> F.ctc_loss(logs, torch.tensor([[1]]), torch.tensor([4]), torch.tensor([1])).shape
+    torch.Size([])
+    """
     return _C.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, named(reduction), zero_infinity)
 
 
@@ -182,7 +261,18 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, s
 
 def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
                                       reduction="mean"):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin); d is pairwise_distance unless given."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin).
+
+    distance_function: d, a function of two tensors; pairwise_distance unless given
+    margin: 1 unless given; positive, else ValueError
+    swap: whether the smaller of the negative's distances to anchor and positive is taken; False unless given
+    reduction: "mean" (unless given), "sum" or "none", else ValueError
+
+    Shapes: [N, *] each, of as many dimensions, else RuntimeError; result a scalar, or the distances' shape with "none".
+
+    >>> F.triplet_margin_with_distance_loss(torch.zeros(1, 2), torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]), margin=6.0)
+    tensor(1.0000)
+    """
     _check(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")

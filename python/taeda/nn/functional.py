@@ -11,6 +11,7 @@ from .._C import (  # noqa: F401  the same signatures there
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
 from .._core.arguments import expect
+from .._core.documented import borrow as _borrow
 from .._operations.written import into as _into
 from .._core.warnings import warn
 
@@ -20,7 +21,13 @@ native_channel_shuffle = channel_shuffle
 
 
 def bilinear(input1, input2, weight, bias=None):
-    """input1' weight input2 + bias, for each of the matrices in `weight` [out, in1, in2]."""
+    """input1' A input2 + bias, with a matrix A of `weight` for each output feature.
+
+    Shapes: input1 [*, in1], input2 [*, in2], weight [out, in1, in2], bias [out] or None; result [*, out].
+
+    >>> F.bilinear(torch.ones(5, 3), torch.ones(5, 4), torch.ones(2, 3, 4)).shape
+    torch.Size([5, 2])
+    """
     return _F.bilinear(input1, input2, weight, bias)
 
 
@@ -123,6 +130,17 @@ def _implicit_dim(name, ndim, stacklevel):
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """exp(x) / sum exp(x) along `dim`, without overflow.
+
+    dim: the dimension; without it 0 for 0, 1 and 3 dimensions and 1 for others, with a warning
+    dtype: to which the input is converted first
+
+    Shapes: any, which the result has; a `dim` that is not there is an IndexError.
+
+    >>> F.softmax(torch.tensor([[0.0, 0.0], [0.0, 1.0986123]]), dim=1)
+    tensor([[0.5000, 0.5000],
+            [0.2500, 0.7500]])
+    """
     return _C.softmax(input, _implicit_dim("softmax", input.dim(), _stacklevel) if dim is None else dim, dtype)
 
 
@@ -135,7 +153,18 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
-    """Samples of the Gumbel-softmax distribution; with `hard` one-hot, with the gradient of the soft ones."""
+    """softmax((logits + g) / tau) along `dim`, where g are numbers drawn from Gumbel's distribution (Jang et al. 2016,
+    arXiv:1611.01144).
+
+    tau: temperature; 1 unless given
+    hard: whether one-hot vectors are given, with the gradient of the soft ones; False unless given
+    eps: has no effect
+
+    Shapes: any, which the result has.
+
+    >>> F.gumbel_softmax(torch.randn(4, 3), hard=True).sum(-1)
+    tensor([1., 1., 1., 1.])
+    """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
     return _F.gumbel_softmax(logits, tau, hard, dim)
@@ -151,7 +180,18 @@ def _drop(name, input, p, training, inplace):
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
-    """Zeroes elements with probability p and divides the others by 1 - p, in training."""
+    """Zeroes elements with probability p and multiplies the others by 1 / (1 - p), while `training`; else the input itself
+    (Srivastava et al. 2014).
+
+    p: 0.5 unless given; outside of [0, 1] a ValueError
+    training: True unless given
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> F.dropout(torch.ones(4), 0.2, training=False)
+    tensor([1., 1., 1., 1.])
+    """
     return _drop("dropout", input, p, training, inplace)
 
 
@@ -192,7 +232,17 @@ def _channel_drop(dims):
             return drop(input, p, training)
         return drop(input.unsqueeze_(0) if inplace else input.unsqueeze(0), p, training).squeeze(0)
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Zeroes whole channels with probability p and divides the others by 1 - p, in training."
+    call.__doc__ = f"""Zeroes whole channels with probability p and multiplies the others by 1 / (1 - p), while `training`.
+
+    p: 0.5 unless given; outside of [0, 1] a ValueError
+    training: True unless given
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: input [N, C{", *" * dims}] or [C{", *" * dims}], which the result has; for 2, without a batch it is [N, C, L].
+
+    >>> F.{name}(torch.ones(2, 3{", 4" * dims}), training=False).shape
+    torch.Size([2, 3{", 4" * dims}])
+    """
     return call
 
 
@@ -248,7 +298,18 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
-    """input divided by its p-norm along `dim`, which counts as `eps` at least."""
+    """x / max(|x|_p, eps) along `dim`.
+
+    p: of the norm; 2 unless given
+    dim: a dimension, or several; 1 unless given
+    eps: 1e-12 unless given
+    out: a tensor that the result is written into
+
+    Shapes: any with these dimensions, which the result has.
+
+    >>> F.normalize(torch.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
+    """
     made = _C.normalize(input, p, dim, eps) if isinstance(dim, int) else (
         input / input.norm(p, dim, keepdim=True).clamp_min(eps))
     return _into(out, made)
@@ -267,7 +328,19 @@ def _padding_place(padding_idx, weight):
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    """Rows of `weight` at the integers in `input`; with `max_norm` those rows are shortened first, in place."""
+    """Rows of a table at integers.
+
+    padding_idx: a row without a gradient; an AssertionError where the table has none of that number
+    max_norm, norm_type: rows with a larger norm (of order 2 unless given) are shortened to it first, in `weight` itself
+    scale_grad_by_freq: whether a row's gradient is divided by how often it was looked up; False unless given
+    sparse: whether the table's gradient is a sparse tensor; False unless given
+
+    Shapes: input [*], integers in [0, rows), else IndexError; weight [rows, dim]; result [*, dim].
+
+    >>> F.embedding(torch.tensor([2, 0]), torch.tensor([[1.0], [2.0], [3.0]]))
+    tensor([[3.],
+            [1.]])
+    """
     if max_norm is not None:
         return _F.embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     return _C.embedding(weight, input, _padding_place(padding_idx, weight), scale_grad_by_freq, sparse)
@@ -275,7 +348,20 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 
 def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
                   per_sample_weights=None, include_last_offset=False, padding_idx=None):
-    """Sums, means or maxima of bags of rows."""
+    """Sums, means or maxima of rows of a table, for bags of integers.
+
+    mode: "mean" (unless given), "sum" or "max", else ValueError
+    per_sample_weights: a factor for each integer, for "sum" alone
+    include_last_offset: whether `offsets` end with the number of integers; False unless given
+    padding_idx: integers that count for nothing
+    max_norm, norm_type, scale_grad_by_freq, sparse: as embedding's
+
+    Shapes: input [B, L], each row a bag, or [n] with offsets [B] at which bags begin; weight [rows, dim]; result [B, dim].
+
+    >>> F.embedding_bag(torch.tensor([0, 1, 2]), torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([0, 2]), mode="sum")
+    tensor([[3.],
+            [3.]])
+    """
     if weight.dtype == _C.int64 and input.is_floating_point():
         warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
              "deprecated, and should now be `embedding_bag(input, weight, ...)`.")
@@ -344,6 +430,14 @@ def _adaptive_pools(dims):
         made = pair(input, output_size)
         return made if return_indices else made[0]
     call.__name__, pair.__name__ = name, name + "_with_indices"
+    pair.__doc__ = f"""{name} with return_indices=True: a pair of the largest elements and their places in the channel.
+
+    Shapes: input [N, C{", *" * dims}] or [C{", *" * dims}]; the last {dims} sizes become `output_size`.
+
+    >>> values, places = F.{name}_with_indices(torch.randn(1, 3{", 4" * dims}), 2)
+    >>> places.shape
+    torch.Size([1, 3{", 2" * dims}])
+    """
     return call, pair
 
 
@@ -367,6 +461,14 @@ def _fractional_pools(dims):
         made = pair(input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
         return made if return_indices else made[0]
     call.__name__, pair.__name__ = name, name + "_with_indices"
+    pair.__doc__ = f"""{name} with return_indices=True: a pair of the largest elements and their places in the channel.
+
+    Shapes: input [N, C{", *" * dims}] or [C{", *" * dims}]; the last {dims} sizes become as told.
+
+    >>> values, places = F.{name}_with_indices(torch.randn(1, 3{", 8" * dims}), 2, output_size=4)
+    >>> places.shape
+    torch.Size([1, 3{", 4" * dims}])
+    """
     return call, pair
 
 
@@ -383,6 +485,18 @@ def _unpool(dims):
             output_size = list(output_size)[-dims:]
         return _F.max_unpool(input, indices, kernel, stride, padding, output_size)
     call.__name__ = name = f"max_unpool{dims}d"
+    call.__doc__ = f"""The largest elements back at the places from which max_pool{dims}d took them, zeros elsewhere.
+
+    kernel_size, stride, padding: of the pool
+    output_size: the result's sizes behind the channels, if not the least that the pool can have seen
+
+    Shapes: input and indices [N, C{", *" * dims}] or [C{", *" * dims}]; size n becomes
+    (n - 1) stride - 2 padding + kernel_size.
+
+    >>> values, places = F.max_pool{dims}d(torch.randn(1, 3{", 4" * dims}), 2, return_indices=True)
+    >>> F.max_unpool{dims}d(values, places, 2).shape
+    torch.Size([1, 3{", 4" * dims}])
+    """
     return call
 
 
@@ -401,6 +515,17 @@ def _lp_pool(dims):
         stride = kernel if stride is None else _ints(name, "stride", stride, dims)
         return _F.lp_pool(input, norm_type, kernel, stride, ceil_mode)
     call.__name__ = name = f"lp_pool{dims}d"
+    call.__doc__ = f"""(sum x^p)^(1/p) over each window.
+
+    norm_type: p; 0 is a ValueError
+    kernel_size, stride: of windows, an int or one for each dimension; stride is kernel_size unless given
+    ceil_mode: whether a last window that starts inside may reach beyond; False unless given
+
+    Shapes: input [N, C{", *" * dims}] or [C{", *" * dims}]; size n becomes floor((n - kernel_size) / stride + 1), or ceil.
+
+    >>> F.lp_pool{dims}d(torch.ones(1, 3{", 4" * dims}), 2, 2).shape
+    torch.Size([1, 3{", 2" * dims}])
+    """
     return call
 
 
@@ -411,7 +536,20 @@ lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 
 
 def pad(input, pad, mode="constant", value=None):
-    """Adds pad[0] entries before and pad[1] after the last dimension, and so on; negative numbers cut."""
+    """The input with entries added around its last dimensions, or cut from them.
+
+    pad: (before, after) of the last dimension, then of the one before it, and so on; negative numbers cut
+    mode: "constant" (unless given), "reflect" (mirrored), "replicate" (the border's values) or "circular"; these take 2, 4 or
+        6 numbers, for inputs with one or two dimensions more in front
+    value: with "constant" what is added; 0 unless given; with other modes a RuntimeError
+
+    Shapes: [*, S] to [*, S + before + after] for each dimension.
+
+    >>> F.pad(torch.tensor([[1, 2]]), (1, 2))
+    tensor([[0, 1, 2, 0, 0]])
+    >>> F.pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 0), mode="reflect")
+    tensor([[3., 2., 1., 2., 3.]])
+    """
     if mode != "constant" and value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if isinstance(value, _C.TensorBase):
@@ -420,28 +558,77 @@ def pad(input, pad, mode="constant", value=None):
 
 
 def pixel_shuffle(input, upscale_factor):
+    """Groups of r r channels as squares of r x r pixels (Shi et al. 2016, arXiv:1609.05158).
+
+    Shapes: input [*, C r r, H, W], result [*, C, r H, r W] with r = upscale_factor; a number of channels that r r does not
+    divide is a RuntimeError.
+
+    >>> F.pixel_shuffle(torch.zeros(1, 8, 3, 3), 2).shape
+    torch.Size([1, 2, 6, 6])
+    """
     return _F.pixel_shuffle(input, _ints("pixel_shuffle", "upscale_factor", (upscale_factor,), 1)[0])
 
 
 def pixel_unshuffle(input, downscale_factor):
+    """Squares of r x r pixels as groups of r r channels, the inverse of pixel_shuffle.
+
+    Shapes: input [*, C, r H, r W], result [*, C r r, H, W] with r = downscale_factor; sizes that r does not divide are a
+    RuntimeError.
+
+    >>> F.pixel_unshuffle(torch.zeros(1, 2, 6, 6), 2).shape
+    torch.Size([1, 8, 3, 3])
+    """
     return _F.pixel_unshuffle(input, _ints("pixel_unshuffle", "downscale_factor", (downscale_factor,), 1)[0])
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
-    """The windows of a convolution as columns: [N, C kh kw, L]."""
+    """The windows of a convolution as columns.
+
+    kernel_size, dilation, padding, stride: ints or pairs, as a convolution's; 1, 0 and 1 unless given
+
+    Shapes: input [N, C, H, W], result [N, C kh kw, L] with the number of windows L.
+
+    >>> F.unfold(torch.ones(1, 3, 4, 4), 2).shape
+    torch.Size([1, 12, 9])
+    """
     given = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     return _F.unfold(input, *(_ints("unfold", name, value, 2) for name, value in given.items()))
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """The sum of such columns at their places."""
+    """The sum of such columns at the places from which unfold takes them.
+
+    output_size: (H, W)
+    kernel_size, dilation, padding, stride: as unfold's
+
+    Shapes: input [N, C kh kw, L], result [N, C, H, W], or both without N.
+
+    >>> F.fold(torch.ones(1, 4, 4), (4, 4), 2, stride=2).shape
+    torch.Size([1, 1, 4, 4])
+    """
     given = {"output_size": output_size, "kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     return _F.fold(input, *(_ints("fold", name, value, 2) for name, value in given.items()))
 
 
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
                 antialias=False):
-    """input [N, C, ...] with other sizes behind batch and channel."""
+    """Images of other sizes, between whose pixels numbers are interpolated.
+
+    size: the output's spatial sizes, or scale_factor: by what the input's are multiplied; exactly one of both, else
+        ValueError
+    mode: "nearest" (unless given), "nearest-exact", "area", "linear" (of [N, C, L]), "bilinear", "bicubic" (of [N, C, H, W])
+        or "trilinear" (of [N, C, D, H, W])
+    align_corners: whether the outer pixels' centres stay where they are; for the linear and cubic modes alone
+    recompute_scale_factor: whether the factor is computed again from the rounded size
+    antialias: whether reduced images are smoothed, with "bilinear" and "bicubic"; False unless given
+
+    Shapes: input [N, C, *], result [N, C, *] with other sizes behind the channels.
+
+    >>> F.interpolate(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    >>> F.interpolate(torch.ones(1, 3, 4, 4), size=(7, 9), mode="bilinear").shape
+    torch.Size([1, 3, 7, 9])
+    """
     dims = input.dim() - 2
     for name, value in (("size", size), ("scale_factor", scale_factor)):
         if isinstance(value, (list, tuple)) and len(value) != dims:
@@ -461,22 +648,56 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """interpolate under an old name, with a warning.
+
+    Shapes: input [N, C, *], result [N, C, *] with other sizes behind the channels.
+
+    >>> F.upsample(torch.ones(1, 1, 2), scale_factor=2).shape
+    torch.Size([1, 1, 4])
+    """
     warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
+    """interpolate with "nearest" under an old name, with a warning.
+
+    Shapes: input [N, C, *], result [N, C, *] with other sizes behind the channels.
+
+    >>> F.upsample_nearest(torch.ones(1, 1, 2), scale_factor=2).shape
+    torch.Size([1, 1, 4])
+    """
     warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
+    """interpolate with "bilinear" and aligned corners under an old name, with a warning.
+
+    Shapes: input [N, C, H, W], result [N, C, H', W'].
+
+    >>> F.upsample_bilinear(torch.ones(1, 1, 2, 2), scale_factor=2).shape
+    torch.Size([1, 1, 4, 4])
+    """
     warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """The values of images at the places of a grid, from -1 to 1."""
+    """The values of images at the places of a grid, from -1 (left, top) to 1 (right, bottom).
+
+    mode: "bilinear" (unless given), "nearest" or "bicubic" between pixels
+    padding_mode: "zeros" (unless given), "border" or "reflection" outside of the image; other words are a ValueError
+    align_corners: whether -1 and 1 are the centres of the outer pixels and not their edges; False unless given, with a
+        warning
+
+    Shapes: input [N, C, H, W] and grid [N, H', W', 2] of pairs (x, y) give [N, C, H', W']; input [N, C, D, H, W] and grid [N,
+    D', H', W', 3] give [N, C, D', H', W'].
+
+    >>> picture = torch.arange(4.0).reshape(1, 1, 2, 2)
+    >>> F.grid_sample(picture, torch.zeros(1, 1, 1, 2), align_corners=False)
+    tensor([[[[1.5000]]]])
+    """
     for name, value, known in (("mode", mode, ("bilinear", "nearest", "bicubic")),
                                ("padding_mode", padding_mode, ("zeros", "border", "reflection"))):
         if value not in known:
@@ -488,7 +709,16 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
 
 
 def affine_grid(theta, size, align_corners=None):
-    """Where the pixels of images of `size` come from under affine maps [N, 2, 3] or [N, 3, 4]."""
+    """Where the pixels of images of `size` come from under affine maps, for grid_sample.
+
+    align_corners: as grid_sample's
+
+    Shapes: theta [N, 2, 3] and size (N, C, H, W) give [N, H, W, 2]; theta [N, 3, 4] and size (N, C, D, H, W) give [N, D, H,
+    W, 3]. A theta of integers is a ValueError.
+
+    >>> F.affine_grid(torch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 2, 2), align_corners=False).shape
+    torch.Size([1, 2, 2, 2])
+    """
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     if align_corners is None:
@@ -505,3 +735,4 @@ from ._attention import multi_head_attention_forward, remember as _remember  # n
 from ._losses import *  # noqa: E402, F401, F403
 
 _remember(sys.modules[__name__])
+_borrow(globals(), _C)

@@ -5,7 +5,29 @@ from .optimizer import Optimizer, check_rate, evaluated
 
 
 class LBFGS(Optimizer):
-    """Steps along the inverse Hessian that the last steps suggest; `step` takes a closure and evaluates it several times."""
+    """Steps along the inverse Hessian that the last steps suggest (Nocedal and Wright 2006, chapters 3 and 7).
+
+    lr: of each step; 1 unless given
+    max_iter: iterations of a step; 20 unless given
+    max_eval: how often a step evaluates the closure; 1.25 max_iter unless given
+    tolerance_grad, tolerance_change: where a step ends; 1e-7 and 1e-9 unless given
+    history_size: how many steps are kept; 100 unless given
+    line_search_fn: "strong_wolfe" or None (unless given), which takes steps as they are
+    params, maximize: as Adam's, in one group, else ValueError
+
+    Shapes: parameters of any; the closure gives a scalar, and step takes it and evaluates it several times.
+
+    >>> w = torch.tensor([5.0], requires_grad=True)
+    >>> optimizer = torch.optim.LBFGS([w], line_search_fn="strong_wolfe")
+    >>> def closure():
+    ...     optimizer.zero_grad()
+    ...     loss = ((w - 2) ** 2).sum()
+    ...     loss.backward()
+    ...     return loss
+    >>> loss = optimizer.step(closure)
+    >>> w.detach()
+    tensor([2.])
+    """
 
     def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
                  line_search_fn=None, *, maximize=False):

@@ -8,7 +8,26 @@ from .schedule import LRScheduler, listed, rules, set_option
 
 
 class CyclicLR(LRScheduler):
-    """Up and down between two bounds (Smith 2017, arXiv:1506.01186)."""
+    """Up and down between two rates (Smith 2017, arXiv:1506.01186).
+
+    optimizer, last_epoch: as LambdaLR's
+    base_lr, max_lr: the bounds, or one for each group
+    step_size_up, step_size_down: epochs of either half; 2000 and step_size_up unless given
+    mode: "triangular" (unless given), "triangular2" (each cycle half as high) or "exp_range" (times gamma^epoch), else
+        ValueError
+    scale_fn, scale_mode: a function for the height, of the number of the "cycle" (unless given) or of "iterations"
+    cycle_momentum, base_momentum, max_momentum: whether momentum, or beta1, goes the other way, and its bounds; True, 0.8 and
+        0.9 unless given; a ValueError for an optimizer that has neither
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
+    >>> scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.5, max_lr=1.5, step_size_up=2)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0,
                  scale_fn=None, scale_mode="cycle", cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, last_epoch=-1):
@@ -80,7 +99,26 @@ def _set_momentum(group, value, use_beta1):
 
 
 class OneCycleLR(LRScheduler):
-    """One cycle of warming up and annealing over all steps (Smith and Topin 2018, arXiv:1708.07120)."""
+    """One cycle over all steps: up from max_lr / div_factor to max_lr, and down to that over final_div_factor, while the
+    momentum goes the other way (Smith and Topin 2018, arXiv:1708.07120).
+
+    optimizer, last_epoch: as LambdaLR's
+    max_lr: the greatest rate, or one for each group
+    total_steps: how many steps there are, or epochs and steps_per_epoch; neither is a ValueError, and so is one step more
+    pct_start: which part of them goes up, a float in [0, 1], else ValueError; 0.3 unless given
+    anneal_strategy: "cos" (unless given) or "linear", else ValueError
+    cycle_momentum, base_momentum, max_momentum: as CyclicLR's; True, 0.85 and 0.95 unless given
+    div_factor, final_div_factor: 25 and 1e4 unless given
+    three_phase: whether it goes down to the first rate in as many steps as it went up, and from there to the last; False
+        unless given
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
+    >>> scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
+    >>> scheduler.get_last_lr()
+    [0.040000000000000036]
+    """
 
     def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3,
                  anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0,

@@ -38,7 +38,21 @@ class _Lambdas(LRScheduler):
 
 
 class LambdaLR(_Lambdas):
-    """The initial rate times lr_lambda(epoch)."""
+    """The initial rate times lr_lambda(epoch).
+
+    optimizer: whose groups' rates are set
+    lr_lambda: a function of the number of epochs, or one for each group, else ValueError
+    last_epoch: the epoch to go on from; -1 (unless given) begins
+
+    Arguments are scalars and functions.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5 ** epoch)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def get_lr(self):
         self._check_called_within_step()
@@ -46,7 +60,20 @@ class LambdaLR(_Lambdas):
 
 
 class MultiplicativeLR(_Lambdas):
-    """The rate times lr_lambda(epoch), epoch after epoch."""
+    """The rate times lr_lambda(epoch), epoch after epoch.
+
+    optimizer, last_epoch: as LambdaLR's
+    lr_lambda: a function of the number of epochs, or one for each group, else ValueError
+
+    Arguments are scalars and functions.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def get_lr(self):
         self._check_called_within_step()
@@ -56,7 +83,21 @@ class MultiplicativeLR(_Lambdas):
 
 
 class StepLR(LRScheduler):
-    """Times gamma every step_size epochs."""
+    """The rate times gamma every step_size epochs.
+
+    optimizer, last_epoch: as LambdaLR's
+    gamma: 0.1 unless given
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for epoch in range(4):
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.25]
+    """
 
     def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
         self.step_size, self.gamma = step_size, gamma
@@ -73,7 +114,22 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times gamma at each of the milestones."""
+    """The rate times gamma at each of the milestones.
+
+    optimizer, last_epoch: as LambdaLR's
+    milestones: numbers of epochs
+    gamma: 0.1 unless given
+
+    Arguments are scalars and a list of them.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+    >>> for epoch in range(3):
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.25]
+    """
 
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
         self.milestones, self.gamma = collections.Counter(milestones), gamma
@@ -91,7 +147,18 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Times a factor for the first epochs."""
+    """The rate times a factor for the first epochs.
+
+    optimizer, last_epoch: as LambdaLR's
+    factor: in [0, 1], else ValueError; 1/3 unless given
+    total_iters: how many epochs; 5 unless given
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5).get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
         if factor > 1.0 or factor < 0:
@@ -108,7 +175,22 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Times a factor that goes from start_factor to end_factor."""
+    """The rate times a factor that goes from start_factor to end_factor in equal steps.
+
+    optimizer, last_epoch: as LambdaLR's
+    start_factor: in (0, 1], else ValueError; 1/3 unless given
+    end_factor: in [0, 1], else ValueError; 1 unless given
+    total_iters: within how many epochs; 5 unless given
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.75]
+    """
 
     def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
         if start_factor > 1.0 or start_factor <= 0:
@@ -129,7 +211,19 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Times gamma every epoch."""
+    """The rate times gamma every epoch.
+
+    optimizer, last_epoch: as LambdaLR's
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, optimizer, gamma, last_epoch=-1):
         self.gamma = gamma
@@ -144,7 +238,20 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """To zero as (1 - epoch / total_iters)^power."""
+    """The initial rate times (1 - epoch / total_iters)^power, then 0.
+
+    optimizer, last_epoch: as LambdaLR's
+    total_iters, power: 5 and 1 unless given
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.75]
+    """
 
     def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
         self.total_iters, self.power = total_iters, power
@@ -161,7 +268,21 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Half a cosine from the initial rate to eta_min in T_max epochs, and back (arXiv:1608.03983, without restarts)."""
+    """Half a cosine from the initial rate to eta_min in T_max epochs, and back: eta_min + (initial - eta_min) (1 + cos(pi epoch
+    / T_max)) / 2 (Loshchilov and Hutter 2016, arXiv:1608.03983, without restarts).
+
+    optimizer, last_epoch: as LambdaLR's
+    eta_min: 0 unless given
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> round(scheduler.get_last_lr()[0], 6)
+    0.5
+    """
 
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
         self.T_max, self.eta_min = T_max, eta_min
@@ -185,7 +306,22 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half cosines from the initial rate to eta_min, in T_0, T_0 T_mult, ... epochs (arXiv:1608.03983)."""
+    """Half cosines from the initial rate to eta_min, in T_0, T_0 T_mult, T_0 T_mult^2, ... epochs (Loshchilov and Hutter 2016,
+    arXiv:1608.03983).
+
+    optimizer, last_epoch: as LambdaLR's
+    T_0: a positive int, else ValueError
+    T_mult: a positive int, else ValueError; 1 unless given
+    eta_min: 0 unless given
+
+    Arguments are scalars; step takes an epoch that may be a fraction.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    >>> scheduler.step(1.5)
+    >>> round(scheduler.get_last_lr()[0], 4)
+    0.1464
+    """
 
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
         if T_0 <= 0 or not isinstance(T_0, int):
@@ -225,7 +361,21 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class SequentialLR(LRScheduler):
-    """Schedulers one after another, the next one from each milestone on."""
+    """Schedulers one after another, the next one from each milestone on.
+
+    optimizer, last_epoch: as LambdaLR's
+    schedulers: of that optimizer, else ValueError; none may be a ReduceLROnPlateau
+    milestones: numbers of epochs, one fewer than schedulers, else ValueError
+
+    Arguments are lists.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> warm = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.1, total_iters=9)
+    >>> then = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> scheduler = torch.optim.lr_scheduler.SequentialLR(optimizer, [warm, then], milestones=[1])
+    >>> scheduler.get_last_lr()
+    [0.1]
+    """
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         _check_schedulers(self, schedulers, optimizer, "SequentialLR expects at least one scheduler, but got no scheduler.")
@@ -298,7 +448,19 @@ def _load_nested(self, state_dict):
 
 
 class ChainedScheduler(LRScheduler):
-    """Several schedulers at once, each with the rates that the one before has set."""
+    """Several schedulers at once, each with the rates that the one before has set.
+
+    schedulers: of one optimizer, else ValueError
+    optimizer: that one; the first scheduler's unless given
+
+    Arguments are lists.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> a = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5)
+    >>> b = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> torch.optim.lr_scheduler.ChainedScheduler([a, b]).get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, schedulers, optimizer=None):
         if len(schedulers) < 1:
@@ -318,7 +480,27 @@ class ChainedScheduler(LRScheduler):
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times a factor when a metric has not become better for `patience` epochs."""
+    """The rate times a factor when a metric has not become better for `patience` epochs.
+
+    optimizer: whose groups' rates are set
+    mode: "min" (unless given), whether small metrics are good, or "max"; others are a ValueError
+    factor: below 1, else ValueError; 0.1 unless given
+    patience: epochs that are waited; 10 unless given
+    threshold, threshold_mode: by how much a metric must be better, "rel" (unless given) to the best or "abs"; 1e-4 unless
+        given
+    cooldown: epochs after a change that do not count; 0 unless given
+    min_lr: the least rate, or one for each group; 0 unless given
+    eps: changes that are smaller are left out; 1e-8 unless given
+
+    Arguments are scalars; step takes the metric, a number or a tensor of one element.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=0)
+    >>> scheduler.step(1.0)
+    >>> scheduler.step(2.0)
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0,
                  min_lr=0, eps=1e-8):

@@ -39,12 +39,25 @@ def _add(hooks, hook, prepend=False):
 
 
 def register_optimizer_step_pre_hook(hook):
-    """Has hook(optimizer, args, kwargs) called before every optimizer's step."""
+    """Has hook(optimizer, args, kwargs) called before every optimizer's step; what it returns, a pair, takes the arguments'
+    place.
+
+    The argument is a function, the result a handle, whose remove() ends it.
+
+    >>> handle = torch.optim.optimizer.register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: None)
+    >>> handle.remove()
+    """
     return _add(_global_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook):
-    """Has hook(optimizer, args, kwargs) called after every optimizer's step."""
+    """Has hook(optimizer, args, kwargs) called after every optimizer's step.
+
+    The argument is a function, the result a handle, whose remove() ends it.
+
+    >>> handle = torch.optim.optimizer.register_optimizer_step_post_hook(lambda optimizer, args, kwargs: None)
+    >>> handle.remove()
+    """
     return _add(_global_post_hooks, hook)
 
 
@@ -90,7 +103,30 @@ def _get_capturable_supported_devices(supports_xla=True):
 
 
 class Optimizer:
-    """The base of optimizers: `params` are tensors, pairs of name and tensor, or dicts of a group's `params` and options."""
+    """The base of optimizers. A class of your own calls Optimizer.__init__ with its options and defines `step`, which changes
+    the parameters in `param_groups` by their gradients and keeps what it needs in `state`.
+
+    params: tensors, pairs of name and tensor, or dicts of a group's `params` and of options that are other than `defaults`;
+        leaves of the graph, each once, else ValueError
+    defaults: a dict of options
+
+    Shapes: parameters of any; none at all are a ValueError.
+
+    >>> class Descent(torch.optim.Optimizer):
+    ...     def __init__(self, params, lr=0.1):
+    ...         super().__init__(params, {"lr": lr})
+    ...     @torch.no_grad()
+    ...     def step(self):
+    ...         for group in self.param_groups:
+    ...             for p in group["params"]:
+    ...                 p -= group["lr"] * p.grad
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = Descent([w])
+    >>> (w * 2).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.8000])
+    """
 
     def __init__(self, params, defaults):
         self.defaults = defaults
@@ -147,6 +183,7 @@ class Optimizer:
         return _add(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook):
+        """Has hook(optimizer, args, kwargs) called after step."""
         return _add(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook, prepend=False):
@@ -158,9 +195,11 @@ class Optimizer:
         return _add(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook, prepend=False):
+        """Has hook(optimizer, state_dict) called before load_state_dict; it may return another one."""
         return _add(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook, prepend=False):
+        """Has hook(optimizer) called after load_state_dict."""
         return _add(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     # State dicts

@@ -35,14 +35,39 @@ class RuleOptimizer(Optimizer):
                 of_param["step"] = _C._tensor_from(float(count), _C.float32, None)
 
     def step(self, closure=None):
-        """Changes the parameters that have gradients; `closure` computes the loss anew."""
+        """Changes the parameters that have gradients; `closure` computes the loss anew, with gradients, and step gives it back.
+
+        Nothing has changed if it raises an error.
+        """
         loss = evaluated(closure)
         _C._optim.step(self._rule, self.param_groups, self.state)
         return loss
 
 
 class SGD(RuleOptimizer):
-    """Stochastic gradient descent, with momentum (Sutskever et al. 2013) and weight decay."""
+    """Stochastic gradient descent: p -= lr g, or with momentum b = momentum b + (1 - dampening) g and p -= lr b (Sutskever et
+    al. 2013).
+
+    params: tensors, pairs of name and tensor, or dicts of a group's params and of options that are other than these
+    lr: the learning rate, a number or a tensor of one element; 1e-3 unless given
+    momentum: 0 unless given
+    dampening: 0 unless given
+    weight_decay: is multiplied by the parameter and added to the gradient; 0 unless given
+    nesterov: whether the step is taken along g + momentum b; needs momentum and no dampening, else ValueError; False unless
+        given
+    maximize: whether it goes uphill; False unless given
+    differentiable: whether the step is recorded, so that gradients flow through it; False unless given
+    foreach, fused: are taken; there is one step, fused for all parameters of a group
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.SGD([w], lr=0.1)
+    >>> (w * 3).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.7000])
+    """
 
     _rule = "SGD"
     _added = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": None}
@@ -79,7 +104,33 @@ class SGD(RuleOptimizer):
 
 
 class Adam(RuleOptimizer):
-    """Means and mean squares of gradients, corrected for their start (Kingma and Ba 2015, arXiv:1412.6980)."""
+    """Steps along the mean of gradients divided by the root of their mean square, both decaying and corrected for their start
+    (Kingma and Ba 2015, arXiv:1412.6980):
+
+        m = b1 m + (1 - b1) g,    v = b2 v + (1 - b2) g^2
+        p -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
+
+    params: tensors, pairs of name and tensor, or dicts of a group's params and of options that are other than these
+    lr: the learning rate, a number or a tensor of one element; 1e-3 unless given
+    betas: (b1, b2) in [0, 1), else ValueError; (0.9, 0.999) unless given
+    eps: 1e-8 unless given
+    weight_decay: is multiplied by the parameter and added to the gradient; 0 unless given
+    amsgrad: whether the largest v so far takes the place of v (Reddi et al. 2018); False unless given
+    decoupled_weight_decay: whether the decay is AdamW's; False unless given
+    maximize: whether it goes uphill; False unless given
+    capturable: whether steps can be part of a graph of a device; False unless given
+    foreach, fused: are taken; there is one step, fused for all parameters of a group
+    differentiable: True is a NotImplementedError
+
+    Shapes: parameters of any; state `exp_avg` and `exp_avg_sq` have theirs, `step` is a scalar.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.Adam([w], lr=0.1)
+    >>> (w * 3).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
+    """
 
     _rule = "Adam"
     _added = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
@@ -98,7 +149,21 @@ class Adam(RuleOptimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay does not pass through the means (Loshchilov and Hutter 2019, arXiv:1711.05101)."""
+    """Adam whose weight decay does not pass through the means: p -= lr weight_decay p before the step (Loshchilov and Hutter
+    2019, arXiv:1711.05101).
+
+    weight_decay: 1e-2 unless given
+    params, lr, betas, eps, amsgrad, maximize, capturable, foreach, fused, differentiable: as Adam's
+
+    Shapes: parameters of any, as Adam's.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.0)
+    >>> (w * 3).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
+    """
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, maximize=False,
                  foreach=None, capturable=False, differentiable=False, fused=None):
@@ -112,7 +177,23 @@ class AdamW(Adam):
 
 
 class RMSprop(RuleOptimizer):
-    """Gradients divided by the root of their mean square (Hinton 2012, lecture 6e)."""
+    """Gradients divided by the root of their decaying mean square: v = alpha v + (1 - alpha) g^2, p -= lr g / (sqrt(v) + eps)
+    (Hinton 2012, lecture 6e).
+
+    lr, alpha, eps, weight_decay: 1e-2, 0.99, 1e-8 and 0 unless given
+    momentum: of the steps; 0 unless given
+    centered: whether the square of the mean gradient is taken off v; False unless given
+    params, maximize, capturable, foreach, differentiable: as Adam's
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.RMSprop([w])
+    >>> (w * 3).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
+    """
 
     _rule = "RMSprop"
 
@@ -124,7 +205,21 @@ class RMSprop(RuleOptimizer):
 
 
 class Adagrad(RuleOptimizer):
-    """Gradients divided by the root of the sum of their squares (Duchi et al. 2011)."""
+    """Gradients divided by the root of the sum of their squares: s += g^2, p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps)
+    (Duchi et al. 2011).
+
+    lr, lr_decay, weight_decay, initial_accumulator_value, eps: 1e-2, 0, 0, 0 and 1e-10 unless given
+    params, maximize, foreach, fused, differentiable: as Adam's
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.Adagrad([w], lr=0.1)
+    >>> (w * 3).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
+    """
 
     _rule = "Adagrad"
 
@@ -146,7 +241,21 @@ class Adagrad(RuleOptimizer):
 
 
 class NAdam(RuleOptimizer):
-    """Adam with Nesterov's momentum (Dozat 2016)."""
+    """Adam with Nesterov's momentum (Dozat 2016).
+
+    lr, betas, eps, weight_decay: 2e-3, (0.9, 0.999), 1e-8 and 0 unless given
+    momentum_decay: how fast the momentum grows to b1; 4e-3 unless given
+    params, decoupled_weight_decay, maximize, capturable, foreach, differentiable: as Adam's
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.ones(3, requires_grad=True)
+    >>> optimizer = torch.optim.NAdam([w], lr=0.1)
+    >>> w.sum().backward()
+    >>> optimizer.step()
+    >>> bool((w < 1).all())
+    True
+    """
 
     _rule = "NAdam"
 
@@ -159,7 +268,20 @@ class NAdam(RuleOptimizer):
 
 
 class RAdam(RuleOptimizer):
-    """Adam with its early variance rectified (Liu et al. 2020, arXiv:1908.03265)."""
+    """Adam whose early steps, when mean squares are of few gradients, are rectified (Liu et al. 2020, arXiv:1908.03265).
+
+    lr, betas, eps, weight_decay: 1e-3, (0.9, 0.999), 1e-8 and 0 unless given
+    params, decoupled_weight_decay, maximize, capturable, foreach, differentiable: as Adam's
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.ones(3, requires_grad=True)
+    >>> optimizer = torch.optim.RAdam([w], lr=0.1)
+    >>> w.sum().backward()
+    >>> optimizer.step()
+    >>> bool((w < 1).all())
+    True
+    """
 
     _rule = "RAdam"
 
@@ -171,7 +293,21 @@ class RAdam(RuleOptimizer):
 
 
 class Adamax(RuleOptimizer):
-    """Adam with the largest of the decayed gradients (Kingma and Ba 2015, section 7.1)."""
+    """Adam with the largest of the decayed gradients in the place of the root: u = max(b2 u, |g| + eps) (Kingma and Ba 2015,
+    section 7.1).
+
+    lr, betas, eps, weight_decay: 2e-3, (0.9, 0.999), 1e-8 and 0 unless given
+    params, maximize, capturable, foreach, differentiable: as Adam's
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.Adamax([w], lr=0.1)
+    >>> (w * 3).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
+    """
 
     _rule = "Adamax"
 
@@ -183,7 +319,21 @@ class Adamax(RuleOptimizer):
 
 
 class Adadelta(RuleOptimizer):
-    """Steps in the parameters' units (Zeiler 2012, arXiv:1212.5701)."""
+    """Gradients times the root of the mean square of steps over that of gradients, so that steps have the parameters' units
+    (Zeiler 2012, arXiv:1212.5701).
+
+    lr, rho, eps, weight_decay: 1, 0.9, 1e-6 and 0 unless given; rho in [0, 1]
+    params, maximize, capturable, foreach, differentiable: as Adam's
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.ones(3, requires_grad=True)
+    >>> optimizer = torch.optim.Adadelta([w])
+    >>> w.sum().backward()
+    >>> optimizer.step()
+    >>> bool((w < 1).all())
+    True
+    """
 
     _rule = "Adadelta"
 
@@ -195,7 +345,23 @@ class Adadelta(RuleOptimizer):
 
 
 class Rprop(RuleOptimizer):
-    """Steps by the signs of gradients, growing while they stay (Riedmiller and Braun 1993)."""
+    """Steps by the signs of gradients, of a size for each element that grows while the sign stays and shrinks when it changes
+    (Riedmiller and Braun 1993); for whole batches.
+
+    lr: the first size; 1e-2 unless given
+    etas: factors by which sizes shrink and grow; (0.5, 1.2) unless given
+    step_sizes: the least and the greatest; (1e-6, 50) unless given
+    params, maximize, capturable, foreach, differentiable: as Adam's
+
+    Shapes: parameters of any; etas that are not 0 < eta_1 < 1 < eta_2 are a ValueError.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.Rprop([w], lr=0.1)
+    >>> (w * 3).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
+    """
 
     _rule = "Rprop"
 
@@ -207,7 +373,21 @@ class Rprop(RuleOptimizer):
 
 
 class ASGD(RuleOptimizer):
-    """Stochastic gradient descent with an average of the parameters in `ax` (Polyak and Juditsky 1992)."""
+    """Stochastic gradient descent that keeps an average of the parameters in its state `ax` (Polyak and Juditsky 1992).
+
+    lr, lambd, alpha, t0, weight_decay: 1e-2, 1e-4, 0.75, 1e6 and 0 unless given: the rate falls as 1 / (1 + lambd lr
+        t)^alpha, and averaging begins at step t0
+    params, maximize, capturable, foreach, differentiable: as Adam's
+
+    Shapes: parameters of any; `ax` has theirs.
+
+    >>> w = torch.ones(3, requires_grad=True)
+    >>> optimizer = torch.optim.ASGD([w], lr=0.1)
+    >>> w.sum().backward()
+    >>> optimizer.step()
+    >>> optimizer.state[w]["ax"].shape
+    torch.Size([3])
+    """
 
     _rule = "ASGD"
 
@@ -219,7 +399,21 @@ class ASGD(RuleOptimizer):
 
 
 class Lion(RuleOptimizer):
-    """Steps of one size: the sign of the gradient mixed with its momentum (Chen et al. 2023, arXiv:2302.06675)."""
+    """Steps of one size, by the sign of the gradient mixed with its momentum: p -= lr sign(b1 m + (1 - b1) g), then m = b2 m +
+    (1 - b2) g (Chen et al. 2023, arXiv:2302.06675).
+
+    lr, betas, weight_decay: 1e-4, (0.9, 0.99) and 0 unless given; the decay is decoupled
+    params, maximize: as Adam's
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.Lion([w], lr=0.1)
+    >>> (w * 3).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
+    """
 
     _rule = "Lion"
 
@@ -228,7 +422,22 @@ class Lion(RuleOptimizer):
 
 
 class AdEMAMix(RuleOptimizer):
-    """AdamW with a second mean of gradients that forgets slowly (Pagliardini et al. 2024, arXiv:2409.03137)."""
+    """AdamW with a second mean of gradients that forgets slowly: the step is along m1 + alpha m2 (Pagliardini et al. 2024,
+    arXiv:2409.03137).
+
+    lr, betas, alpha, eps, weight_decay: 1e-3, (0.9, 0.999, 0.9999), 5, 1e-8 and 0 unless given
+    beta3_warmup, alpha_warmup: within how many steps both grow to their values; 0 (unless given) for at once
+    params, maximize: as Adam's
+
+    Shapes: parameters of any; negative options are a ValueError.
+
+    >>> w = torch.ones(3, requires_grad=True)
+    >>> optimizer = torch.optim.AdEMAMix([w], lr=0.1)
+    >>> w.sum().backward()
+    >>> optimizer.step()
+    >>> bool((w < 1).all())
+    True
+    """
 
     _rule = "AdEMAMix"
 
@@ -240,7 +449,26 @@ class AdEMAMix(RuleOptimizer):
 
 
 class Adafactor(RuleOptimizer):
-    """Mean squares of matrices as products of rows and columns (Shazeer and Stern 2018, arXiv:1804.04235)."""
+    """Mean squares of matrices as products of those of rows and columns, so that the state of a matrix is two vectors (Shazeer
+    and Stern 2018, arXiv:1804.04235).
+
+    lr: at most; steps are relative to the parameters' size; 1e-2 unless given
+    beta2_decay: by which power of the step means forget less; -0.8 unless given
+    eps: (in the place of small squares, the least size of a parameter); (None, 1e-3) unless given, None for the dtype's
+        epsilon
+    d: the greatest root mean square of a step; 1 unless given
+    weight_decay: decoupled; 0 unless given
+    params, maximize, foreach: as Adam's
+
+    Shapes: parameters of any; state [*, n, 1] and [*, 1, m] of matrices [*, n, m], of others theirs.
+
+    >>> w = torch.ones(3, 4, requires_grad=True)
+    >>> optimizer = torch.optim.Adafactor([w])
+    >>> w.sum().backward()
+    >>> optimizer.step()
+    >>> optimizer.state[w]["row_var"].shape
+    torch.Size([3, 1])
+    """
 
     _rule = "Adafactor"
 
@@ -253,7 +481,18 @@ class Adafactor(RuleOptimizer):
 
 
 class SparseAdam(RuleOptimizer):
-    """Adam for sparse gradients: moments of the rows that a gradient has."""
+    """Adam for sparse gradients: moments and parameters change in the rows that a gradient has.
+
+    lr, betas, eps: 1e-3, (0.9, 0.999) and 1e-8 unless given
+    params, maximize: as Adam's
+
+    Shapes: dense parameters of any, else ValueError; gradients that are not sparse are a RuntimeError of step.
+
+    >>> table = nn.Embedding(10, 3, sparse=True)
+    >>> optimizer = torch.optim.SparseAdam(table.parameters())
+    >>> table(torch.tensor([1, 4])).sum().backward()
+    >>> optimizer.step()
+    """
 
     _rule = "SparseAdam"
 
@@ -268,7 +507,22 @@ class SparseAdam(RuleOptimizer):
 
 
 class Muon(RuleOptimizer):
-    """Momentum whose matrices are made nearly orthogonal (Jordan 2024), by five steps of Newton and Schulz in bfloat16."""
+    """Momentum whose matrices are made nearly orthogonal before the step (Jordan 2024), by steps of Newton and Schulz in
+    bfloat16.
+
+    lr, weight_decay, momentum, nesterov, eps: 1e-3, 0.1, 0.95, True and 1e-7 unless given; the decay is decoupled
+    ns_coefficients, ns_steps: of these steps; (3.4445, -4.775, 2.0315) and 5 unless given
+    adjust_lr_fn: how the rate follows the matrix's size: None or "original", "match_rms_adamw" or "spectral_unclamped", else
+        ValueError
+    params: as Adam's
+
+    Shapes: parameters [n, m]; others are a ValueError.
+
+    >>> w = torch.ones(3, 4, requires_grad=True)
+    >>> optimizer = torch.optim.Muon([w])
+    >>> w.sum().backward()
+    >>> optimizer.step()
+    """
 
     _rule = "Muon"
 

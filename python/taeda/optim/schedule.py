@@ -32,7 +32,24 @@ def listed(name, value, optimizer):
 
 
 class LRScheduler:
-    """Sets the groups' learning rates to get_lr() at every step(). Subclasses write get_lr, from `last_epoch` on."""
+    """Sets the groups' learning rates to get_lr() at every step(). A class of your own defines get_lr, from `last_epoch` and
+    `base_lrs` on.
+
+    optimizer: whose groups' rates are set; another class is a TypeError
+    last_epoch: the epoch to go on from; -1 (unless given) begins
+
+    Arguments are scalars; get_lr gives a list of a number for each group.
+
+    >>> class Halved(torch.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [base * 0.5 ** self.last_epoch for base in self.base_lrs]
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = Halved(optimizer)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
 
     __module__ = "taeda.optim.lr_scheduler"
     _get_lr_called_within_step = False

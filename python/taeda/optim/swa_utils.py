@@ -18,7 +18,15 @@ def _check_decay(decay):
 
 
 def get_ema_multi_avg_fn(decay=0.999):
-    """A function that lets lists of averages follow lists of parameters: average * decay + parameter * (1 - decay)."""
+    """A function that lets lists of averages follow lists of parameters: average * decay + parameter * (1 - decay).
+
+    decay: a scalar in [0, 1], else ValueError; 0.999 unless given
+
+    >>> average = torch.zeros(1)
+    >>> torch.optim.swa_utils.get_ema_multi_avg_fn(0.75)([average], [torch.ones(1)], 1)
+    >>> average
+    tensor([0.2500])
+    """
     _check_decay(decay)
 
     def update(averages, params, _):
@@ -32,7 +40,14 @@ def get_ema_multi_avg_fn(decay=0.999):
 
 
 def get_swa_multi_avg_fn():
-    """A function that makes lists of averages those of all models so far."""
+    """A function that makes lists of averages those of all models so far: it takes them, the parameters and a scalar, how many
+    models were averaged.
+
+    >>> average = torch.zeros(1)
+    >>> torch.optim.swa_utils.get_swa_multi_avg_fn()([average], [torch.ones(1)], 3)
+    >>> average
+    tensor([0.2500])
+    """
     def update(averages, params, count):
         with no_grad():
             for average, param in zip(averages, params):
@@ -44,6 +59,13 @@ def get_swa_multi_avg_fn():
 
 
 def get_ema_avg_fn(decay=0.999):
+    """A function of an average, a parameter and the number of models: average * decay + parameter * (1 - decay).
+
+    decay: a scalar in [0, 1], else ValueError; 0.999 unless given
+
+    >>> torch.optim.swa_utils.get_ema_avg_fn(0.75)(torch.zeros(1), torch.ones(1), 1)
+    tensor([0.2500])
+    """
     _check_decay(decay)
 
     def update(average, param, _):
@@ -53,6 +75,11 @@ def get_ema_avg_fn(decay=0.999):
 
 
 def get_swa_avg_fn():
+    """A function of an average, a parameter and the number of models n, a scalar: average + (parameter - average) / (n + 1).
+
+    >>> torch.optim.swa_utils.get_swa_avg_fn()(torch.zeros(1), torch.ones(1), 3)
+    tensor([0.2500])
+    """
     def update(average, param, count):
         with no_grad():
             return average + (param - average) / (count + 1)
@@ -60,7 +87,23 @@ def get_swa_avg_fn():
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters (and buffers, with `use_buffers`) are averages, as avg_fn or multi_avg_fn says."""
+    """A copy of a model whose parameters are averages of those of models over training (Izmailov et al. 2018,
+    arXiv:1803.05407).
+
+    model: what is copied
+    device: where the copy is; the model's unless given
+    avg_fn: a function of average, parameter and number of models, or multi_avg_fn: one of lists; the mean of all unless
+        given; both are an AssertionError
+    use_buffers: whether buffers are averaged, too, and not copied; False unless given
+
+    Shapes: the model's.
+
+    >>> model = nn.Linear(2, 1)
+    >>> averaged = torch.optim.swa_utils.AveragedModel(model)
+    >>> averaged.update_parameters(model)
+    >>> averaged(torch.ones(3, 2)).shape
+    torch.Size([3, 1])
+    """
 
     def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False):
         super().__init__()
@@ -97,7 +140,16 @@ class AveragedModel(Module):
 
 
 def update_bn(loader, model, device=None):
-    """Computes the running statistics of batch norms anew, over all the batches of a loader."""
+    """Computes the running statistics of a model's batch norms anew, as means over all the batches of a loader.
+
+    loader: batches, or tuples of which the first is one
+    model: any module
+    device: where batches are moved; None (unless given) for nowhere
+
+    Shapes: batches as the model takes them.
+
+    >>> torch.optim.swa_utils.update_bn([torch.randn(4, 3)], nn.Sequential(nn.BatchNorm1d(3)))
+    """
     from ..nn.modules.batchnorm import _BatchNorm
     norms = {module: module.momentum for module in model.modules() if isinstance(module, _BatchNorm)}
     if not norms:
@@ -118,7 +170,19 @@ def update_bn(loader, model, device=None):
 
 
 class SWALR(LRScheduler):
-    """From each group's rate to swa_lr within anneal_epochs."""
+    """From each group's rate to swa_lr within anneal_epochs, where it stays.
+
+    swa_lr: the last rate, or one for each group
+    anneal_epochs: not negative, else ValueError; 10 unless given
+    anneal_strategy: "cos" (unless given) or "linear", else ValueError
+    optimizer, last_epoch: as LambdaLR's
+
+    Arguments are scalars.
+
+    >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    >>> torch.optim.swa_utils.SWALR(optimizer, swa_lr=0.05).get_last_lr()
+    [1.0]
+    """
 
     def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
         for rate, group in zip(listed("swa_lr", swa_lr, optimizer), optimizer.param_groups):

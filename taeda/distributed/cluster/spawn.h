@@ -27,6 +27,7 @@ struct SpawnOptions {
 };
 
 /// A process that spawn() started has failed; which one, and its id in the system.
+/// Thrown by `join`, with the text of the process's error.
 class ProcessException : public DistributedError {
  public:
   ProcessException(const std::string& message, int error_index, int error_pid)

@@ -127,6 +127,7 @@ WorkPtr irecv(const Tensor& tensor, std::optional<int> src = {}, const ProcessGr
               int64_t tag = 0, Site site = Site::current());
 
 /// One message of a batch.
+/// The peer's rank is one of the group, and the tensors of both have one size in elements.
 struct P2POp {
   enum Kind : uint8_t { Isend, Irecv };
   Kind op;

@@ -11,6 +11,7 @@
 namespace taeda::inline v0_2::distributed {
 
 /// Keeps the last kEntries operations of all groups. Any thread may call anything.
+/// Sizes are in elements, times are of the system's clock; a number that is counted begins at 1.
 class FlightRecorder {
  public:
   static constexpr size_t kEntries = 4096;

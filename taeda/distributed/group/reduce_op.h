@@ -11,6 +11,7 @@ namespace taeda::inline v0_2::distributed {
 ///
 /// For bool, a sum or a maximum is `or`, a product or a minimum is `and`. The average is the sum
 /// divided by the number of ranks, truncated for integers.
+/// BAND, BOR and BXOR throw ValueError for dtypes of floating-point numbers.
 struct ReduceOp {
   enum Kind : uint8_t { SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM };
 
@@ -31,4 +32,4 @@ const char* to_string(ReduceOp::Kind kind);
 /// Throws ValueError, naming `operation`, for a reduction that means nothing for the dtype.
 void check_reducible(const char* operation, ReduceOp op, ScalarType dtype);
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -7,6 +7,7 @@ namespace taeda::inline v0_2::distributed {
 
 /// Puts "<prefix>/" before every key and hands it to `store`, so that several users of one store do
 /// not meet. The timeout is that of `store`, and num_keys() counts all of its keys, as in PyTorch.
+/// Errors are those of `store`, and name the whole key.
 class PrefixStore final : public Store {
  public:
   PrefixStore(std::string prefix, StorePtr store);
@@ -36,4 +37,4 @@ class PrefixStore final : public Store {
   StorePtr store_;
 };
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

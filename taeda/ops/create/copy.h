@@ -6,7 +6,7 @@
 
 namespace taeda::inline v0_2 {
 
-/// A copy with the same values, differentiable.
+/// A copy with the same shape and values in memory of its own; gradients pass.
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format = {});
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -8,27 +8,29 @@
 
 namespace taeda::inline v0_2 {
 
-/// Uninitialised memory.
+/// A tensor of shape `size` over uninitialised memory.
 /// [composite]
 Tensor empty(IntArrayRef size, const TensorOptions& options = {},
              std::optional<MemoryFormat> memory_format = {});
-/// Uninitialised memory with the strides given, in elements.
+/// A tensor of shape `size` over uninitialised memory, with the strides given, in elements.
 /// [composite]
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {});
-/// [not composite]
+/// Zeros, or ones, of shape `size`; of the default dtype unless the options have one.
 Tensor zeros(IntArrayRef size, const TensorOptions& options = {});
 Tensor ones(IntArrayRef size, const TensorOptions& options = {});
-/// dtype follows `value` if the options have none: int64 for integers, bool, the default for
-/// floats.
+/// `value` everywhere, of shape `size`; dtype follows `value` if the options have none: int64 for
+/// integers, bool, the default for floats.
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {});
 /// A 0-dim tensor; of the default dtype unless the options have one.
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
 
-/// Sizes, strides, dtype and device of `self`, unless the options have others.
+/// Uninitialised memory with sizes, strides, dtype and device of `self`, unless the options have
+/// others.
 /// [composite]
 Tensor empty_like(const Tensor& self, const TensorOptions& options = {},
                   std::optional<MemoryFormat> memory_format = {});
-/// [not composite]
+/// Zeros, ones or `value` everywhere, with sizes, strides, dtype and device of `self`, unless the
+/// options have others.
 Tensor zeros_like(const Tensor& self, const TensorOptions& options = {},
                   std::optional<MemoryFormat> memory_format = {});
 Tensor ones_like(const Tensor& self, const TensorOptions& options = {},
@@ -36,22 +38,24 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options = {},
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {},
                  std::optional<MemoryFormat> memory_format = {});
 
-/// start, start + step, ... before `end`. int64 if all three are integers, else the default dtype.
-/// Throws Error for a step of zero or one that leads away from `end`.
+/// A vector of start, start + step, ... before `end`. int64 if all three are integers, else the
+/// default dtype. Throws Error for a step of zero or one that leads away from `end`.
 /// [sequence]
 Tensor arange(const Scalar& end, const TensorOptions& options = {});
 Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options = {});
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               const TensorOptions& options = {});
-/// `steps` numbers from `start` to `end`, both included, at equal distances.
+/// A vector of `steps` numbers from `start` to `end`, both included, at equal distances. Throws
+/// Error for a negative number.
 /// [sequence]
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 const TensorOptions& options = {});
-/// base ** linspace(start, end, steps).
+/// A vector of `steps` powers of `base`: base ** linspace(start, end, steps).
 /// [sequence, composite]
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10,
                 const TensorOptions& options = {});
-/// Ones on the diagonal of an n x m (n x n) matrix.
+/// Ones on the diagonal of a matrix [n, m] ([n, n]), zeros elsewhere. Throws Error for negative
+/// sizes.
 Tensor eye(int64_t n, const TensorOptions& options = {});
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options = {});
 /// Rows and columns, as a [2, count] tensor, of the elements on or below (above) the diagonal
@@ -85,10 +89,12 @@ Tensor from_blob(void* data, IntArrayRef size, std::initializer_list<int64_t> st
 Tensor from_blob(void* data, IntArrayRef size, std::initializer_list<int64_t> stride,
                  std::function<void(void*)> deleter, const TensorOptions& options = {});
 
-/// The complex tensor real + i * imag. (libtorch's `complex`; here that name is the number's type.)
+/// The complex tensor real + i * imag; both broadcast and have one floating dtype, else Error.
+/// (libtorch's `complex`; here that name is the number's type.)
 Tensor make_complex(const Tensor& real, const Tensor& imag);
-/// abs * (cos(angle) + i * sin(angle)).
+/// The complex tensor abs * (cos(angle) + i * sin(angle)); both broadcast and have one floating
+/// dtype, else Error.
 /// [autocast: float32 host]
 Tensor polar(const Tensor& abs, const Tensor& angle);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -6,8 +6,9 @@
 
 namespace taeda::inline v0_2 {
 
-/// start, start + step, ... up to and with `end`, of the default dtype unless the options have one;
-/// `arange` is without its end. Throws Error for a step of zero or one that leads away from `end`.
+/// A vector of start, start + step, ... up to and with `end`, of the default dtype unless the
+/// options have one; `arange` is without its end. Throws Error for a step of zero or one that leads
+/// away from `end`.
 /// [sequence]
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step,
              const TensorOptions& options = {});
@@ -37,8 +38,8 @@ std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, OptionalDim
 std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, IntArrayRef dim,
                              int64_t edge_order = 1);
 
-/// J. Kaiser's window: I_0(beta sqrt(1 - t^2)) / I_0(beta), t from -1 to 1 (to the number behind
-/// the last if `periodic`).
+/// J. Kaiser's window, a vector of `window_length` numbers: I_0(beta sqrt(1 - t^2)) / I_0(beta), t
+/// from -1 to 1 (to the number behind the last if `periodic`).
 Tensor kaiser_window(int64_t window_length, const TensorOptions& options = {});
 Tensor kaiser_window(int64_t window_length, bool periodic, const TensorOptions& options = {});
 Tensor kaiser_window(int64_t window_length, bool periodic, double beta,

@@ -1,6 +1,6 @@
 // Activation functions. Most have an in-place form with a trailing underscore; sigmoid and
 // tanh are in ops/elementwise/unary.h.
-// [operations, out, dtypes: floating]
+// [operations, out, dtypes: floating, shape: same]
 #pragma once
 
 #include <string_view>
@@ -76,7 +76,7 @@ Tensor& threshold_(const Tensor& self, RealArg threshold, RealArg value);
 /// log(sigmoid(x)).
 Tensor log_sigmoid(const Tensor& self);
 /// a * sigmoid(b) of the halves a, b of dimension `dim`. Throws Error if its size is odd.
-/// [not dtypes]
+/// [not dtypes, not shape]
 Tensor glu(const Tensor& self, int64_t dim = -1);
 
 // Gradients that are operations: `grad` times the derivative at `self`.

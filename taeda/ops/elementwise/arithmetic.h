@@ -1,6 +1,6 @@
 // Arithmetic between tensors and numbers. Operands broadcast and are promoted as in PyTorch; in
 // place, a result that does not fit into the tensor's dtype is an Error.
-// [operations, method, out, keyword: alpha rounding_mode value]
+// [operations, method, out, keyword: alpha rounding_mode value, shape: broadcast]
 #pragma once
 
 #include <string_view>
@@ -23,7 +23,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
 inline Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
   return sub(other, self, alpha);
 }
-/// self * other.
+/// self * other, element by element.
 /// [in-place: own, also: multiply]
 Tensor mul(const Tensor& self, const Tensor& other);
 Tensor mul(const Tensor& self, const Scalar& other);
@@ -106,4 +106,4 @@ inline Tensor operator%(const Tensor& a, const Tensor& b) { return remainder(a, 
 inline Tensor operator%(const Tensor& a, const Scalar& b) { return remainder(a, b); }
 inline Tensor operator%(const Scalar& a, const Tensor& b) { return remainder(a, b); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -1,5 +1,5 @@
 // Comparison, logic and selection. Comparisons give bool tensors and have no gradient.
-// [operations, method, out]
+// [operations, method, out, shape: broadcast]
 #pragma once
 
 #include <concepts>
@@ -12,23 +12,24 @@ namespace taeda::inline v0_2 {
 /// [in-place: Eq]
 Tensor eq(const Tensor& self, const Tensor& other);
 Tensor eq(const Tensor& self, const Scalar& other);
-/// self != other.
+/// self != other, element by element; NaN differs from everything.
 /// [in-place: Ne, also: not_equal]
 Tensor ne(const Tensor& self, const Tensor& other);
 Tensor ne(const Tensor& self, const Scalar& other);
-/// self < other. Throws NotImplementedError for complex operands, as le, gt and ge do.
+/// self < other, element by element; false for NaN. Throws NotImplementedError for complex
+/// operands, as le, gt and ge do.
 /// [in-place: Lt, also: less, dtypes: floating integral bool]
 Tensor lt(const Tensor& self, const Tensor& other);
 Tensor lt(const Tensor& self, const Scalar& other);
-/// self <= other.
+/// self <= other, element by element; false for NaN.
 /// [in-place: Le, also: less_equal, dtypes: floating integral bool]
 Tensor le(const Tensor& self, const Tensor& other);
 Tensor le(const Tensor& self, const Scalar& other);
-/// self > other.
+/// self > other, element by element; false for NaN.
 /// [in-place: Gt, also: greater, dtypes: floating integral bool]
 Tensor gt(const Tensor& self, const Tensor& other);
 Tensor gt(const Tensor& self, const Scalar& other);
-/// self >= other.
+/// self >= other, element by element; false for NaN.
 /// [in-place: Ge, also: greater_equal, dtypes: floating integral bool]
 Tensor ge(const Tensor& self, const Tensor& other);
 Tensor ge(const Tensor& self, const Scalar& other);
@@ -38,6 +39,7 @@ Tensor ge(const Tensor& self, const Scalar& other);
 Tensor logical_and(const Tensor& self, const Tensor& other);
 Tensor logical_or(const Tensor& self, const Tensor& other);
 Tensor logical_xor(const Tensor& self, const Tensor& other);
+/// [in-place: own, shape: same]
 Tensor logical_not(const Tensor& self);
 /// Bit by bit on integers; on bool the same as the logical operation.
 /// [in-place: BitwiseAnd, dtypes: integral bool]
@@ -59,10 +61,11 @@ inline Tensor bitwise_or(const Scalar& self, const Tensor& other) {
 inline Tensor bitwise_xor(const Scalar& self, const Tensor& other) {
   return bitwise_xor(other, self);
 }
-/// [in-place: BitwiseNot, dtypes: integral bool]
+/// [in-place: BitwiseNot, dtypes: integral bool, shape: same]
 Tensor bitwise_not(const Tensor& self);
 
 /// Whether each element is not a number, infinite, or neither; a complex one if either part is.
+/// [shape: same]
 Tensor isnan(const Tensor& self);
 Tensor isinf(const Tensor& self);
 Tensor isfinite(const Tensor& self);
@@ -75,13 +78,16 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other);
 /// [not in-place]
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other);
 
-/// Whether both have the same sizes and the same elements.
+/// Whether both have the same sizes and the same elements: one bool.
+/// [not shape]
 bool equal(const Tensor& self, const Tensor& other);
 /// |self - other| <= atol + rtol |other| for each element. Throws Error for different dtypes, and
 /// ValueError for a negative tolerance.
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                bool equal_nan = false);
-/// [composite]
+/// Whether `isclose` holds for all elements: one bool. The tensors broadcast; throws Error where
+/// they do not.
+/// [composite, not shape]
 bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
               bool equal_nan = false);
 
@@ -120,4 +126,4 @@ Tensor operator!(const T& a) {
   return logical_not(a);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -4,7 +4,7 @@
 //
 // Sources: the Digital Library of Mathematical Functions (dlmf.nist.gov), whose numbers stand at
 // the formulas in kernels/bessel.h, gamma.h, normal.h and orthogonal.h.
-// [operations, out, dtypes: floating integral bool]
+// [operations, out, dtypes: floating integral bool, shape: same]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -59,7 +59,7 @@ Tensor ndtri(const Tensor& self);
 /// [composite]
 Tensor entr(const Tensor& self);
 /// self log(1 + other), and 0 where self is 0 and other is a number.
-/// [composite]
+/// [composite, shape: broadcast]
 Tensor xlog1py(const Tensor& self, const Tensor& other);
 Tensor xlog1py(const Tensor& self, const Scalar& other);
 Tensor xlog1py(const Scalar& self, const Tensor& other);
@@ -69,6 +69,7 @@ Tensor xlog1py(const Scalar& self, const Tensor& other);
 /// The regularised lower incomplete gamma function P(self, other), and the upper one Q = 1 - P; NaN
 /// for negative numbers. Gradients flow to `other` alone: backward throws NotImplementedError for
 /// `self`.
+/// [shape: broadcast]
 Tensor gammainc(const Tensor& self, const Tensor& other);
 Tensor gammaincc(const Tensor& self, const Tensor& other);
 /// log of the multivariate gamma function of dimension p (DLMF 35.3.4): log(pi) p (p - 1) / 4 +
@@ -77,6 +78,7 @@ Tensor gammaincc(const Tensor& self, const Tensor& other);
 Tensor multigammaln(const Tensor& self, int64_t p);
 /// Hurwitz' zeta function, the sum of (other + k)^-self over k = 0, 1, ... Gradients flow to
 /// `other` alone: backward throws NotImplementedError for `self`.
+/// [shape: broadcast]
 Tensor zeta(const Tensor& self, const Tensor& other);
 Tensor zeta(const Tensor& self, const Scalar& other);
 Tensor zeta(const Scalar& self, const Tensor& other);
@@ -85,6 +87,7 @@ Tensor zeta(const Scalar& self, const Tensor& other);
 
 /// Chebyshev's polynomials of the first to fourth kind, of degree n (cut to a whole number; 0 for a
 /// negative one) at x. Like all polynomials here they record no gradient.
+/// [shape: broadcast]
 Tensor chebyshev_polynomial_t(const Tensor& x, const Tensor& n);
 Tensor chebyshev_polynomial_t(const Tensor& x, const Scalar& n);
 Tensor chebyshev_polynomial_t(const Scalar& x, const Tensor& n);
@@ -97,7 +100,9 @@ Tensor chebyshev_polynomial_v(const Scalar& x, const Tensor& n);
 Tensor chebyshev_polynomial_w(const Tensor& x, const Tensor& n);
 Tensor chebyshev_polynomial_w(const Tensor& x, const Scalar& n);
 Tensor chebyshev_polynomial_w(const Scalar& x, const Tensor& n);
-/// The same of 2 x - 1.
+/// Chebyshev's polynomials of the first to fourth kind, of degree n at 2 x - 1, so that they belong
+/// to the numbers between 0 and 1.
+/// [shape: broadcast]
 Tensor shifted_chebyshev_polynomial_t(const Tensor& x, const Tensor& n);
 Tensor shifted_chebyshev_polynomial_t(const Tensor& x, const Scalar& n);
 Tensor shifted_chebyshev_polynomial_t(const Scalar& x, const Tensor& n);
@@ -110,18 +115,21 @@ Tensor shifted_chebyshev_polynomial_v(const Scalar& x, const Tensor& n);
 Tensor shifted_chebyshev_polynomial_w(const Tensor& x, const Tensor& n);
 Tensor shifted_chebyshev_polynomial_w(const Tensor& x, const Scalar& n);
 Tensor shifted_chebyshev_polynomial_w(const Scalar& x, const Tensor& n);
-/// Hermite's polynomials, the physicists' (H) and the probabilists' (He).
+/// Hermite's polynomials of degree n at x, the physicists' (H) and the probabilists' (He).
+/// [shape: broadcast]
 Tensor hermite_polynomial_h(const Tensor& x, const Tensor& n);
 Tensor hermite_polynomial_h(const Tensor& x, const Scalar& n);
 Tensor hermite_polynomial_h(const Scalar& x, const Tensor& n);
 Tensor hermite_polynomial_he(const Tensor& x, const Tensor& n);
 Tensor hermite_polynomial_he(const Tensor& x, const Scalar& n);
 Tensor hermite_polynomial_he(const Scalar& x, const Tensor& n);
-/// Laguerre's polynomials.
+/// Laguerre's polynomials of degree n at x.
+/// [shape: broadcast]
 Tensor laguerre_polynomial_l(const Tensor& x, const Tensor& n);
 Tensor laguerre_polynomial_l(const Tensor& x, const Scalar& n);
 Tensor laguerre_polynomial_l(const Scalar& x, const Tensor& n);
-/// Legendre's polynomials.
+/// Legendre's polynomials of degree n at x.
+/// [shape: broadcast]
 Tensor legendre_polynomial_p(const Tensor& x, const Tensor& n);
 Tensor legendre_polynomial_p(const Tensor& x, const Scalar& n);
 Tensor legendre_polynomial_p(const Scalar& x, const Tensor& n);
@@ -130,15 +138,17 @@ Tensor legendre_polynomial_p(const Scalar& x, const Tensor& n);
 
 // Names that torch has outside of torch.special.
 using special::i0;
-/// special::gammainc and special::gammaincc.
-/// [method, in-place]
+/// The regularised lower and upper incomplete gamma functions: special::gammainc and
+/// special::gammaincc.
+/// [method, in-place, shape: broadcast]
 inline Tensor igamma(const Tensor& self, const Tensor& other) {
   return special::gammainc(self, other);
 }
 inline Tensor igammac(const Tensor& self, const Tensor& other) {
   return special::gammaincc(self, other);
 }
-/// special::multigammaln.
+/// log of the multivariate gamma function of dimension p: special::multigammaln. Throws Error
+/// unless p >= 1.
 /// [method, in-place]
 inline Tensor mvlgamma(const Tensor& self, int64_t p) { return special::multigammaln(self, p); }
 

@@ -1,6 +1,6 @@
 // Mathematics of one tensor, element by element. Integers and bool compute in the default floating
 // dtype where the result is not an integer.
-// [operations, method, out]
+// [operations, method, out, shape: same]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -114,10 +114,10 @@ Tensor angle(const Tensor& self);
 /// are equal share it. Throws Error if both are missing.
 /// [in-place: own, also: clip, dtypes: floating integral bool]
 Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max = {});
-/// [in-place: own, also: clip, dtypes: floating integral bool]
+/// [in-place: own, also: clip, dtypes: floating integral bool, shape: broadcast]
 Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
              const std::optional<Tensor>& max = {});
-/// [in-place: own, not also, dtypes: floating integral bool]
+/// [in-place: own, not also, dtypes: floating integral bool, shape: broadcast]
 Tensor clamp_min(const Tensor& self, const Scalar& min);
 Tensor clamp_max(const Tensor& self, const Scalar& max);
 Tensor clamp_min(const Tensor& self, const Tensor& min);
@@ -134,4 +134,4 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {},
 Tensor tanh_backward(const Tensor& grad, const Tensor& result);
 Tensor sigmoid_backward(const Tensor& grad, const Tensor& result);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

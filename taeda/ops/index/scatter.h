@@ -25,7 +25,8 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 /// [in-place, composition]
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                       std::string_view reduce, bool include_self = true);
-/// A copy whose elements at `index` of the flattened tensor are `source`, or have it added.
+/// A copy whose elements at `index` (int64) of the flattened tensor are those of `source`, which
+/// has as many, or have them added (`accumulate`). Throws IndexError for places outside.
 /// [in-place, dtypes: integral, composite]
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate = false);
 /// A copy of `self` whose slices at `index` along `dim` are combined with those of `source` by

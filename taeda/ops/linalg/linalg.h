@@ -31,7 +31,7 @@ namespace linalg {
 /// L with a positive diagonal and A = L L^H; the upper factor L^H if `upper`. Reads that triangle
 /// of A alone. Throws LinAlgError unless A is positive-definite.
 Tensor cholesky(const Tensor& A, bool upper = false);
-/// (L, info)
+/// (L, info): `cholesky` without its error.
 /// [returns: L info, autocast: float32 host]
 std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper = false,
                                        bool check_errors = false);
@@ -41,7 +41,7 @@ std::tuple<Tensor, Tensor> cholesky_ex(const Tensor& A, bool upper = false,
 /// singular.
 /// [autocast: float32 host]
 Tensor solve(const Tensor& A, const Tensor& B, bool left = true);
-/// (X, info)
+/// (X, info): `solve` without its error.
 /// [returns: result info]
 std::tuple<Tensor, Tensor> solve_ex(const Tensor& A, const Tensor& B, bool left = true,
                                     bool check_errors = false);
@@ -51,14 +51,15 @@ std::tuple<Tensor, Tensor> solve_ex(const Tensor& A, const Tensor& B, bool left 
 Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left = true,
                         bool unitriangular = false);
 
-/// Throws LinAlgError if A is singular.
+/// The inverses of matrices [*, n, n]. Throws LinAlgError if A is singular.
 Tensor inv(const Tensor& A);
-/// (inverse, info)
+/// (inverse, info): `inv` without its error.
 /// [returns: inverse info, autocast: float32 host]
 std::tuple<Tensor, Tensor> inv_ex(const Tensor& A, bool check_errors = false);
+/// The determinants of matrices [*, n, n], [*].
 /// [method, not returns]
 Tensor det(const Tensor& A);
-/// (sign, log |det|): 0 and -inf for a singular matrix.
+/// (sign, log |det|) of matrices [*, n, n], [*] each: 0 and -inf for a singular one.
 /// [method, returns: sign logabsdet]
 std::tuple<Tensor, Tensor> slogdet(const Tensor& A);
 
@@ -67,7 +68,7 @@ std::tuple<Tensor, Tensor> slogdet(const Tensor& A);
 /// diagonal. Without `pivot` no rows are exchanged.
 /// [returns: LU pivots]
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& A, bool pivot = true);
-/// (LU, pivots, info)
+/// (LU, pivots, info): `lu_factor` without its error.
 /// [returns: LU pivots info, autocast: float32 host]
 std::tuple<Tensor, Tensor, Tensor> lu_factor_ex(const Tensor& A, bool pivot = true,
                                                 bool check_errors = false);
@@ -92,6 +93,8 @@ std::tuple<Tensor, Tensor> qr(const Tensor& A, std::string_view mode = "reduced"
 /// of complex vectors are phases: Error says if they do.
 /// [returns: eigenvalues eigenvectors, autocast: float32 host]
 std::tuple<Tensor, Tensor> eigh(const Tensor& A, std::string_view UPLO = "L");
+/// The eigenvalues in ascending order of Hermitian matrices [*, n, n], [*, n], as `eigh` reads
+/// them.
 /// [not returns, autocast: float32 host]
 Tensor eigvalsh(const Tensor& A, std::string_view UPLO = "L");
 
@@ -104,6 +107,7 @@ Tensor eigvalsh(const Tensor& A, std::string_view UPLO = "L");
 /// [returns: U S Vh, autocast: float32 host]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& A, bool full_matrices = true,
                                        std::optional<std::string_view> driver = {});
+/// The singular values in descending order of matrices [*, m, n], [*, min(m, n)].
 /// [not returns, autocast: float32 host]
 Tensor svdvals(const Tensor& A, std::optional<std::string_view> driver = {});
 
@@ -178,6 +182,7 @@ Tensor cross(const Tensor& A, const Tensor& B, int64_t dim = -1);
 /// (arXiv:1701.00392).
 /// [returns: eigenvalues eigenvectors, autocast: float32 host]
 std::tuple<Tensor, Tensor> eig(const Tensor& A);
+/// The eigenvalues of square matrices [*, n, n], complex [*, n], in no order.
 /// [not returns, autocast: float32 host]
 Tensor eigvals(const Tensor& A);
 
@@ -186,7 +191,7 @@ Tensor eigvals(const Tensor& A);
 /// are int32. Not differentiable. Throws LinAlgError for a block of D that is singular.
 /// [returns: LD pivots]
 std::tuple<Tensor, Tensor> ldl_factor(const Tensor& self, bool hermitian = false);
-/// (LD, pivots, info)
+/// (LD, pivots, info): `ldl_factor` without its error.
 /// [returns: LD pivots info]
 std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& self, bool hermitian = false,
                                                  bool check_errors = false);
@@ -198,26 +203,28 @@ Tensor ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool h
 
 // Names that torch has outside of torch.linalg.
 using linalg::det, linalg::matrix_exp, linalg::matrix_power, linalg::slogdet;
+/// linalg::inv and linalg::cholesky.
 /// [method]
 inline Tensor inverse(const Tensor& self) { return linalg::inv(self); }
 inline Tensor cholesky(const Tensor& self, bool upper = false) {
   return linalg::cholesky(self, upper);
 }
-/// log(det); NaN for a negative determinant.
+/// log(det) of matrices [*, n, n], [*]; NaN for a negative determinant.
 /// [method, composite]
 Tensor logdet(const Tensor& self);
-/// X with A X = B, from A's Cholesky factor.
+/// X with A X = B, from A's Cholesky factor L [*, n, n] (upper if `upper`) and B [*, n, k].
 /// [method, autocast: float32 host, composite]
 Tensor cholesky_solve(const Tensor& B, const Tensor& L, bool upper = false);
-/// The inverse of A, from its Cholesky factor.
+/// The inverse of A, from its Cholesky factor L [*, n, n] (upper if `upper`).
 /// [method, autocast: float32 host, composite]
 Tensor cholesky_inverse(const Tensor& L, bool upper = false);
-/// The Moore-Penrose inverse; singular values below rcond * the largest count as zero.
+/// The Moore-Penrose inverse [*, n, m] of matrices [*, m, n]; singular values below rcond * the
+/// largest count as zero.
 /// [method]
 inline Tensor pinverse(const Tensor& self, double rcond = 1e-15) {
   return linalg::pinv(self, {}, rcond);
 }
-/// linalg::qr with "reduced" or, unless `some`, "complete".
+/// (Q, R) with self = Q R: linalg::qr with "reduced" or, unless `some`, "complete".
 /// [method, returns: Q R]
 inline std::tuple<Tensor, Tensor> qr(const Tensor& self, bool some = true) {
   return linalg::qr(self, some ? "reduced" : "complete");
@@ -230,7 +237,8 @@ std::tuple<Tensor, Tensor> symeig(const Tensor& self, bool eigenvectors = false,
 /// [method, returns: U S V, composite]
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some = true,
                                        bool compute_uv = true);
-/// linalg::cross along `dim`, by default the first dimension of size 3.
+/// The cross product of vectors along `dim`, by default the first dimension of size 3; throws Error
+/// if there is none. Other dimensions broadcast.
 /// [method, dtypes: floating complex integral, composite]
 Tensor cross(const Tensor& self, const Tensor& other, OptionalDim dim = {});
 

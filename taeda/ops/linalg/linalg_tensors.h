@@ -37,7 +37,7 @@ Tensor matmul(const Tensor& self, const Tensor& other);
 
 }  // namespace linalg
 
-/// linalg::householder_product.
+/// The columns of a product of reflectors, [*, m, n]: linalg::householder_product.
 /// [method]
 inline Tensor orgqr(const Tensor& self, const Tensor& input2) {
   return linalg::householder_product(self, input2);

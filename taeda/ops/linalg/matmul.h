@@ -7,10 +7,10 @@
 
 namespace taeda::inline v0_2 {
 
-/// The matrix product of [m, k] and [k, n].
+/// The matrix product of [m, k] and [k, n], [m, n]. Throws Error for other shapes.
 /// [autocast: lower]
 Tensor mm(const Tensor& self, const Tensor& mat2);
-/// The matrix [m, k] times the vector [k].
+/// The matrix [m, k] times the vector [k], [m]. Throws Error for other shapes.
 /// [autocast: lower accelerators]
 Tensor mv(const Tensor& self, const Tensor& vec);
 /// Products of matching matrices: [b, m, k] and [b, k, n] give [b, m, n].
@@ -47,10 +47,10 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
 /// [not method, autocast: lower inside]
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
-/// The sum of products of two vectors.
+/// The sum of products of two vectors [n], 0-dim. Throws Error for other shapes or two dtypes.
 /// [autocast: promote accelerators]
 Tensor dot(const Tensor& self, const Tensor& other);
-/// The same, with the first vector conjugated.
+/// The sum of products of two vectors [n], the first one conjugated, 0-dim.
 /// [composite]
 Tensor vdot(const Tensor& self, const Tensor& other);
 /// All products of an element of [m] with one of [n]: [m, n].
@@ -60,4 +60,4 @@ Tensor outer(const Tensor& self, const Tensor& vec2);
 /// [not dtypes, composite]
 Tensor kron(const Tensor& self, const Tensor& other);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -14,7 +14,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
                  bool scale_grad_by_freq = false, bool sparse = false);
 
 /// int64 tensor with one more dimension of size `num_classes` (-1: largest class + 1), 1 at the
-/// class and 0 elsewhere.
+/// class and 0 elsewhere. Throws Error for classes outside of [0, num_classes).
 Tensor one_hot(const Tensor& classes, int64_t num_classes = -1);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

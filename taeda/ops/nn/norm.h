@@ -1,6 +1,6 @@
 // Normalisations. Weight, bias and running statistics may be undefined; in 16-bit computations they
 // may be float.
-// [operations]
+// [operations, shape: same]
 #pragma once
 
 #include "taeda/tensor/tensor.h"
@@ -19,8 +19,9 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum = 0.1, double eps = 1e-5);
 
-/// Each sample by itself over the last dimensions, whose sizes are `normalized_shape`; weight and
-/// bias have that shape (Ba et al. 2016, arXiv:1607.06450).
+/// (x - mean) / sqrt(var + eps) * weight + bias, each sample by itself over the last dimensions,
+/// whose sizes are `normalized_shape`; weight and bias have that shape (Ba et al. 2016,
+/// arXiv:1607.06450). Throws Error where the last dimensions have other sizes.
 /// [autocast: float32 accelerators]
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
@@ -30,13 +31,15 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
 Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight = {},
                 std::optional<double> eps = {});
 
-/// Each group of channels of each sample; weight and bias per channel (Wu and He 2018,
+/// (x - mean) / sqrt(var + eps) * weight + bias over each group of channels of each sample, [N, C,
+/// *]; weight and bias [C]. Throws Error unless `num_groups` divides C (Wu and He 2018,
 /// arXiv:1803.08494).
 /// [autocast: float32 accelerators]
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
 
-/// Each channel of each sample over its spatial dimensions (Ulyanov et al. 2016, arXiv:1607.08022).
+/// (x - mean) / sqrt(var + eps) * weight + bias over the spatial dimensions of each channel of each
+/// sample, [N, C, *]; all tensors else are [C] (Ulyanov et al. 2016, arXiv:1607.08022).
 /// With `use_input_stats` the running statistics, where given, take in the average over the batch;
 /// without, they are used.
 Tensor instance_norm(const Tensor& input, const Tensor& weight = {}, const Tensor& bias = {},
@@ -51,4 +54,4 @@ Tensor local_response_norm(const Tensor& input, int64_t size, double alpha = 1e-
 /// x / max(|x|_p, eps) along `dim`.
 Tensor normalize(const Tensor& input, double p = 2, int64_t dim = 1, double eps = 1e-12);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -19,7 +19,7 @@ Tensor max_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stri
 Tensor max_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride = {},
                   IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false);
 
-/// The same with the winners' int64 positions in their flattened channel.
+/// (max_pool's result, the winners' int64 positions in their flattened channel, of the same shape).
 std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& input, IntArrayRef kernel_size,
                                                    IntArrayRef stride = {}, IntArrayRef padding = 0,
                                                    IntArrayRef dilation = 1,
@@ -34,8 +34,8 @@ std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& input, IntArray
                                                    IntArrayRef dilation = 1,
                                                    bool ceil_mode = false);
 
-/// The mean of each window. `count_include_pad` counts padding as zeros; `divisor_override` divides
-/// by that number instead.
+/// The mean of each window: size (in + 2 * padding - k) / stride + 1. `count_include_pad` counts
+/// padding as zeros; `divisor_override` divides by that number instead.
 Tensor avg_pool1d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride = {},
                   IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true);
 Tensor avg_pool2d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride = {},
@@ -49,12 +49,13 @@ Tensor avg_pool3d(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stri
 /// An element of an adaptive pool's `output_size` that keeps the input's size: Python's None.
 constexpr int64_t kSameSize = std::numeric_limits<int64_t>::min();
 
-/// Means over windows that divide the input into `output_size` parts.
+/// Means over windows that divide the input into `output_size` parts, the sizes of the result.
 Tensor adaptive_avg_pool1d(const Tensor& input, IntArrayRef output_size);
 Tensor adaptive_avg_pool2d(const Tensor& input, IntArrayRef output_size);
 /// [autocast: float32 host]
 Tensor adaptive_avg_pool3d(const Tensor& input, IntArrayRef output_size);
-/// The largest elements of such windows, and their int64 positions in the flattened channel.
+/// The largest elements of windows that divide the input into `output_size` parts, the sizes of the
+/// result, and their int64 positions in the flattened channel.
 std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& input, IntArrayRef output_size);
 std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& input, IntArrayRef output_size);
 /// [autocast: float32 host]

@@ -10,15 +10,17 @@
 
 namespace taeda::inline v0_2 {
 
-/// Uniform in [0, 1).
+/// Numbers uniform in [0, 1), of shape `size` or that of `self`. Throws Error for integers.
 Tensor rand(IntArrayRef size, const TensorOptions& options = {}, GeneratorArg generator = nullptr);
 Tensor rand_like(const Tensor& self, const TensorOptions& options = {},
                  std::optional<MemoryFormat> memory_format = {});
-/// Standard normal. Complex numbers have variance 1/2 in each part.
+/// Standard normal numbers, of shape `size` or that of `self`. Complex numbers have variance 1/2 in
+/// each part.
 Tensor randn(IntArrayRef size, const TensorOptions& options = {}, GeneratorArg generator = nullptr);
 Tensor randn_like(const Tensor& self, const TensorOptions& options = {},
                   std::optional<MemoryFormat> memory_format = {});
-/// Integers in [low, high), int64 unless the options have a dtype.
+/// Integers in [low, high), of shape `size` or that of `self`, int64 unless the options have a
+/// dtype.
 Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options = {});
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options = {},
                GeneratorArg generator = nullptr);
@@ -29,7 +31,7 @@ inline Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions
                            std::optional<MemoryFormat> memory_format = {}) {
   return randint_like(self, 0, high, options, memory_format);
 }
-/// A permutation of 0, 1, ... n - 1, int64 unless the options have a dtype.
+/// A vector of a permutation of 0, 1, ... n - 1, int64 unless the options have a dtype.
 Tensor randperm(int64_t n, const TensorOptions& options = {}, GeneratorArg generator = nullptr);
 
 // libtorch's other order: the generator before the options.
@@ -51,13 +53,15 @@ inline Tensor randperm(int64_t n, GeneratorArg generator, const TensorOptions& o
   return randperm(n, options, generator);
 }
 
-/// 1 with the probability that each element of `self` states, else 0; of self's dtype.
+/// 1 with the probability that each element of `self` states, else 0; of self's shape and dtype.
+/// Throws Error for probabilities outside of [0, 1].
 /// [method]
 Tensor bernoulli(const Tensor& self, GeneratorArg generator = nullptr);
 /// 1 with probability p, in self's shape and dtype.
 /// [method]
 Tensor bernoulli(const Tensor& self, double p, GeneratorArg generator = nullptr);
-/// Normal numbers with a mean and standard deviation for each element.
+/// Normal numbers with a mean and standard deviation for each element: tensors that have as many,
+/// or numbers with `size`. Throws Error for a negative deviation.
 Tensor normal(const Tensor& mean, double std = 1, GeneratorArg generator = nullptr);
 Tensor normal(double mean, const Tensor& std, GeneratorArg generator = nullptr);
 Tensor normal(const Tensor& mean, const Tensor& std, GeneratorArg generator = nullptr);
@@ -82,4 +86,4 @@ Tensor binomial(const Tensor& count, const Tensor& prob, GeneratorArg generator 
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement = false,
                    GeneratorArg generator = nullptr);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -1,7 +1,7 @@
 // Drawn numbers as new tensors: what uniform_, exponential_ and their like fill, in the sizes,
 // dtype and device of `self`, whose own numbers count for nothing; slopes drawn for negative
 // elements. On the CPU a seed gives PyTorch's numbers. Not part of taeda.h.
-// [operations]
+// [operations, shape: same]
 #pragma once
 
 #include "taeda/device/generator.h"

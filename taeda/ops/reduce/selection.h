@@ -18,13 +18,14 @@ std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim = -1, bool keepd
 std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool sorted = true,
                                               bool return_inverse = false,
                                               bool return_counts = false);
-/// The same without sorting: runs of equal slices become one.
+/// unique_dim without sorting: runs of equal slices along `dim` become one.
 /// [not out, returns: output inverse_indices counts, dtypes: floating integral bool]
 std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim,
                                                           bool return_inverse = false,
                                                           bool return_counts = false);
 
-/// Whether each element (each other one, if `invert`) is among `test_elements`.
+/// Whether each element (each other one, if `invert`) is among `test_elements`: bool, in
+/// the shape of `elements`.
 /// [dtypes: floating integral, composition]
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
             bool invert = false);
@@ -39,18 +40,19 @@ Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_uniq
 /// [method, returns: mantissa exponent, dtypes: floating]
 std::tuple<Tensor, Tensor> frexp(const Tensor& self);
 
-/// The conjugate in memory of its own, as `conj` gives it here.
+/// The conjugate of each element in memory of its own, of the same shape.
 /// [method, in-place, dtypes: floating complex integral bool]
 inline Tensor conj_physical(const Tensor& self) { return self.is_complex() ? self.conj() : self; }
-/// The tensor: numbers are never conjugated or negated by a mark here.
+/// The tensor, of the same shape: numbers are never conjugated or negated by a mark here.
 /// [method, not out, view]
 inline Tensor resolve_conj(const Tensor& self) { return self; }
 inline Tensor resolve_neg(const Tensor& self) { return self; }
 
-/// The p-norm distances between all pairs of rows, in the order of the upper triangle.
+/// The p-norm distances between all pairs of rows of [n, m], a vector of n (n - 1) / 2 in the order
+/// of the upper triangle.
 /// [dtypes: floating]
 Tensor pdist(const Tensor& self, double p = 2);
-/// The norm of every slice along `dim`, over all other dimensions.
+/// The norm of every slice along `dim`, over all other dimensions, which keep size 1.
 /// [not out, dtypes: floating]
 Tensor norm_except_dim(const Tensor& v, int64_t pow = 2, int64_t dim = 0);
 

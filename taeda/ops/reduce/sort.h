@@ -9,8 +9,8 @@
 
 namespace taeda::inline v0_2 {
 
-/// Values in order along `dim`, and where they were. Equal elements keep their order, whether
-/// `stable` asks for it or not.
+/// Values in order along `dim`, and where they were (int64), both in self's shape. Equal elements
+/// keep their order, whether `stable` asks for it or not.
 /// [returns: values indices, dtypes: floating integral bool]
 Tensor::T2 sort(const Tensor& self, int64_t dim = -1, bool descending = false);
 /// [returns: values indices, dtypes: floating integral bool]
@@ -18,14 +18,15 @@ inline Tensor::T2 sort(const Tensor& self, std::optional<bool> /*stable*/, int64
                        bool descending = false) {
   return self.sort(dim, descending);
 }
-/// The indices of `sort`.
+/// The int64 indices that put the elements along `dim` in order, in self's shape.
 /// [dtypes: floating integral bool]
 Tensor argsort(const Tensor& self, int64_t dim = -1, bool descending = false);
 inline Tensor argsort(const Tensor& self, std::same_as<bool> auto /*stable*/, int64_t dim = -1,
                       bool descending = false) {
   return argsort(self, dim, descending);
 }
-/// The k largest (smallest) values along `dim`, in order, and where they were. `sorted` is accepted
+/// The k largest (smallest) values along `dim`, in order, and where they were: both have size k
+/// there. Throws Error for a k outside of [0, size]. `sorted` is accepted
 /// for PyTorch's sake: the result is always in order.
 /// [returns: values indices, dtypes: floating integral bool]
 Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = true,
@@ -46,7 +47,7 @@ T3 unique(const Tensor& self, bool return_inverse = false, bool return_counts = 
 /// composite]
 T3 _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
             bool return_counts = false);
-/// The same without sorting: runs of equal elements of the flattened tensor become one, or, with
+/// unique without sorting: runs of equal elements of the flattened tensor become one, or, with
 /// `dim`, runs of equal slices.
 /// [not method, not out, returns: output inverse_indices counts, composition]
 T3 unique_consecutive(const Tensor& self, bool return_inverse = false, bool return_counts = false);
@@ -68,7 +69,8 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool ou
 Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& value, bool out_int32 = false,
                     bool right = false, std::optional<std::string_view> side = {},
                     const Tensor& sorter = {});
-/// searchsorted(boundaries, self).
+/// Which of the parts between ascending `boundaries` (a vector) each element is in, in self's
+/// shape: searchsorted(boundaries, self).
 /// [not method, dtypes: floating integral bool]
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = false,
                  bool right = false);

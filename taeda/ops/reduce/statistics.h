@@ -40,14 +40,15 @@ Tensor nanquantile(const Tensor& self, const Tensor& q, OptionalDim dim = {}, bo
 /// the range of the elements if min and max are equal. Waits for the device then.
 /// [dtypes: floating, composite]
 Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0);
-/// log of the cumulative sum of exponentials, without overflow: log2(n) steps over the dimension.
+/// log of the cumulative sum of exponentials along `dim`, in self's shape, without overflow:
+/// log2(n) steps over the dimension.
 /// [dtypes: floating complex, composite]
 Tensor logcumsumexp(const Tensor& self, int64_t dim);
-/// The sum of a matrix's diagonal.
+/// The sum of a matrix's diagonal, 0-dim. Throws Error for other numbers of dimensions.
 /// [autocast: float32 host, composite]
 Tensor trace(const Tensor& self);
 
-/// The p-norm of self - other.
+/// The p-norm of self - other, 0-dim; both broadcast.
 /// [dtypes: floating complex, composite]
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p = 2);
 /// The p-norm distance between every row of x1 ([..., P, M]) and every row of x2 ([..., R, M]):
@@ -61,16 +62,19 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2, OptionalDim compu
 /// [dtypes: floating integral, composite]
 Tensor cov(const Tensor& self, int64_t correction = 1, const Tensor& fweights = {},
            const Tensor& aweights = {});
-/// The covariance matrix divided by the standard deviations, within [-1, 1].
+/// The covariance matrix [n, n] of variables in rows [n, m], divided by the standard deviations,
+/// within [-1, 1].
 /// [dtypes: floating integral, composite]
 Tensor corrcoef(const Tensor& self);
 
-/// The n-th difference along `dim`, of the tensor between `prepend` and `append`.
+/// The n-th difference along `dim`, whose size becomes n less, of the tensor between `prepend` and
+/// `append`.
 /// [composite]
 Tensor diff(const Tensor& self, int64_t n = 1, int64_t dim = -1, const Tensor& prepend = {},
             const Tensor& append = {});
-/// The integral along `dim` by the trapezoidal rule, at points `x` or `dx` apart; and all the
-/// integrals from the first point on.
+/// The integral along `dim` by the trapezoidal rule, at points `x` (a vector, or of y's shape) or
+/// `dx` apart: without that dimension, or all the integrals from the first point on, one fewer
+/// than points.
 /// [not method, also: trapz, dtypes: floating complex integral, composite]
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim = -1);
 Tensor trapezoid(const Tensor& y, const Scalar& dx = 1, int64_t dim = -1);
@@ -81,10 +85,11 @@ Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx = 1, int64_t dim =
 /// The products of all vectors along the last dimensions: self's other sizes, then other's.
 /// [dtypes: floating complex integral, composite]
 Tensor inner(const Tensor& self, const Tensor& other);
-/// Every sub-tensor along `dim` scaled down so that its p-norm is at most maxnorm.
+/// Every sub-tensor along `dim`, in self's shape, scaled down so that its p-norm is at most
+/// maxnorm.
 /// [in-place, dtypes: floating complex, composite]
 Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm);
-/// Sorted along the first dimension.
+/// The elements in order along the first dimension, in self's shape.
 /// [dtypes: floating integral bool]
 inline Tensor msort(const Tensor& self) { return std::get<0>(self.sort(0)); }
 

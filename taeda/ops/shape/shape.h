@@ -18,13 +18,14 @@ Tensor flatten(const Tensor& self, int64_t start_dim = 0, int64_t end_dim = -1);
 inline Tensor ravel(const Tensor& self) { return self.flatten(); }
 /// Cuts dimension `dim` into dimensions of `sizes`, one of which may be -1.
 Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes);
-/// Swaps two dimensions.
+/// The tensor with two dimensions swapped.
 /// [in-place: own, also: swapaxes swapdims]
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1);
 /// The transposed matrix; a vector or a number stays as it is. Throws Error above two dimensions.
 /// [in-place: own]
 Tensor t(const Tensor& self);
-/// Dimension i of the result is dimension `dims[i]` of `self`.
+/// The dimensions in another order: dimension i of the result is dimension `dims[i]` of `self`.
+/// Throws Error unless each is named once.
 Tensor permute(const Tensor& self, IntArrayRef dims);
 /// Moves one dimension, or several, to new positions; the others keep their order.
 /// [also: moveaxis]
@@ -37,13 +38,14 @@ Tensor slice(const Tensor& self, int64_t dim = 0, OptionalDim start = {}, Option
              int64_t step = 1);
 /// `length` entries from `start` on along `dim`. Throws where they are not there.
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length);
-/// The same from a 0-dim tensor of integers on. Waits for its device.
+/// `length` entries from a 0-dim tensor of integers on. Waits for its device.
 Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t length);
-/// Without the dimensions of size 1, or without `dim` if its size is 1.
+/// The tensor without its dimensions of size 1, or without `dim` if its size is 1.
 /// [in-place: own]
 Tensor squeeze(const Tensor& self);
 Tensor squeeze(const Tensor& self, int64_t dim);
-/// With a dimension of size 1 inserted before `dim`.
+/// The tensor with a dimension of size 1 inserted before `dim`. Throws IndexError outside [-dim() -
+/// 1, dim()].
 /// [in-place: own]
 Tensor unsqueeze(const Tensor& self, int64_t dim);
 /// `self.expand(size)`: dimensions of size 1 repeat without using memory; -1 keeps a size.
@@ -59,7 +61,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
 /// `offset` lies above the main diagonal.
 Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1);
 
-/// The conjugate of the transposed matrices in the last two dimensions.
+/// The conjugate of the transposed matrices: [*, n, m] to [*, m, n].
 /// [view: maybe, composite]
 Tensor adjoint(const Tensor& self);
 /// Whether both have the same sizes.
@@ -74,10 +76,10 @@ Tensor view_as_real(const Tensor& self);
 /// Pairs of numbers (last dimension of size 2 and stride 1) as a complex tensor.
 /// [not method, autocast: float32 host]
 Tensor view_as_complex(const Tensor& self);
-/// The real or imaginary part, as a view. `real` of a real tensor is the tensor itself; `imag` of
-/// one throws Error.
+/// The real or imaginary part, as a view of the same shape. `real` of a real tensor is the tensor
+/// itself; `imag` of one throws Error.
 /// [not method]
 Tensor real(const Tensor& self);
 Tensor imag(const Tensor& self);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

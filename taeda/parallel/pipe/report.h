@@ -19,6 +19,7 @@ enum class PipeSchedule {
 std::ostream& operator<<(std::ostream& out, PipeSchedule schedule);
 
 /// Times of one step, by device events. Printing gives a table.
+/// In milliseconds.
 struct PipeReport {
   struct Stage {
     Device device;
@@ -41,4 +42,4 @@ struct PipeReport {
 };
 std::ostream& operator<<(std::ostream& out, const PipeReport& report);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

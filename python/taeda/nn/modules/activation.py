@@ -30,7 +30,15 @@ class _InPlace(Module):
 
 
 class ReLU(_InPlace):
-    """max(0, x)."""
+    """max(0, x), element by element; NaN stays NaN.
+
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.ReLU()(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
 
     def forward(self, input):
         if F.relu is not _relu:
@@ -39,7 +47,15 @@ class ReLU(_InPlace):
 
 
 class SiLU(_InPlace):
-    """x sigmoid(x)."""
+    """x sigmoid(x), element by element (also named swish).
+
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.SiLU()(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2689,  0.0000,  0.7311])
+    """
 
     def forward(self, input):
         if F.silu is not _silu:
@@ -48,7 +64,15 @@ class SiLU(_InPlace):
 
 
 class Mish(_InPlace):
-    """x tanh(softplus(x))."""
+    """x tanh(softplus(x)), element by element (Misra, arXiv:1908.08681).
+
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.Mish()(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.3034,  0.0000,  0.8651])
+    """
 
     def forward(self, input):
         if F.mish is not _mish:
@@ -57,7 +81,16 @@ class Mish(_InPlace):
 
 
 class SELU(_InPlace):
-    """ELU scaled so that mean 0 and variance 1 stay (Klambauer et al. 2017, arXiv:1706.02515)."""
+    """ELU scaled so that mean 0 and variance 1 stay: scale (max(0, x) + min(0, alpha (exp(x) - 1))) with alpha = 1.6733 and
+    scale = 1.0507 (Klambauer et al. 2017, arXiv:1706.02515).
+
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.SELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
 
     def forward(self, input):
         if F.selu is not _selu:
@@ -66,7 +99,15 @@ class SELU(_InPlace):
 
 
 class Hardswish(Module):
-    """x relu6(x + 3) / 6."""
+    """x relu6(x + 3) / 6, element by element (Howard et al. 2019, arXiv:1905.02244).
+
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.Hardswish()(torch.tensor([-3.0, 0.0, 3.0]))
+    tensor([-0., 0., 3.])
+    """
 
     __constants__ = ["inplace"]
 
@@ -81,7 +122,15 @@ class Hardswish(Module):
 
 
 class Hardsigmoid(Hardswish):
-    """relu6(x + 3) / 6."""
+    """relu6(x + 3) / 6, element by element.
+
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.Hardsigmoid()(torch.tensor([-3.0, 0.0, 3.0]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
 
     def forward(self, input):
         if F.hardsigmoid is not _hardsigmoid:
@@ -90,7 +139,17 @@ class Hardsigmoid(Hardswish):
 
 
 class Hardtanh(Module):
-    """x, limited to [min_val, max_val]."""
+    """x, limited to [min_val, max_val]; the gradient is 0 at the ends.
+
+    min_val, max_val: the limits, -1 and 1 unless given; a min_val that is not smaller is an AssertionError
+    inplace: whether the result is written over the input; False unless given
+    min_value, max_value: old names of the limits
+
+    Shapes: any, which the result has.
+
+    >>> nn.Hardtanh()(torch.tensor([-2.0, 0.5, 2.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
 
     __constants__ = ["min_val", "max_val", "inplace"]
 
@@ -115,7 +174,15 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """x, limited to [0, 6]."""
+    """min(max(0, x), 6), element by element.
+
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.ReLU6()(torch.tensor([-1.0, 4.0, 9.0]))
+    tensor([0., 4., 6.])
+    """
 
     def __init__(self, inplace=False):
         super().__init__(0.0, 6.0, inplace)
@@ -125,7 +192,16 @@ class ReLU6(Hardtanh):
 
 
 class ELU(Module):
-    """x where positive, alpha (exp(x) - 1) elsewhere."""
+    """x where positive, alpha (exp(x) - 1) elsewhere (Clevert et al. 2015, arXiv:1511.07289).
+
+    alpha: what large negative numbers come to, with the opposite sign; 1 unless given
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.ELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     __constants__ = ["alpha", "inplace"]
 
@@ -143,7 +219,16 @@ class ELU(Module):
 
 
 class CELU(ELU):
-    """x where positive, alpha (exp(x / alpha) - 1) elsewhere."""
+    """x where positive, alpha (exp(x / alpha) - 1) elsewhere (Barron 2017, arXiv:1704.07483).
+
+    alpha: 1 unless given; 0 is a RuntimeError of the call
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.CELU(alpha=0.5)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.4323,  2.0000])
+    """
 
     def forward(self, input):
         if F.celu is not _celu:
@@ -152,7 +237,16 @@ class CELU(ELU):
 
 
 class LeakyReLU(Module):
-    """x where positive, negative_slope x elsewhere."""
+    """x where positive, negative_slope x elsewhere.
+
+    negative_slope: 0.01 unless given
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.LeakyReLU(0.1)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.1000,  2.0000])
+    """
 
     __constants__ = ["inplace", "negative_slope"]
 
@@ -170,7 +264,17 @@ class LeakyReLU(Module):
 
 
 class RReLU(Module):
-    """LeakyReLU with slopes drawn between the bounds in training, their mean elsewhere."""
+    """LeakyReLU with a slope drawn for each negative element between the bounds while training, and with their mean otherwise
+    (Xu et al. 2015, arXiv:1505.00853).
+
+    lower, upper: bounds of the slope, 1/8 and 1/3 unless given
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.RReLU(0.1, 0.3).eval()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.2000,  2.0000])
+    """
 
     __constants__ = ["lower", "upper", "inplace"]
 
@@ -188,7 +292,16 @@ class RReLU(Module):
 
 
 class Threshold(Module):
-    """x where it is above the threshold, `value` elsewhere."""
+    """x where it is above the threshold, `value` elsewhere.
+
+    threshold, value: numbers
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.Threshold(1.0, -1.0)(torch.tensor([0.5, 2.0]))
+    tensor([-1.,  2.])
+    """
 
     __constants__ = ["threshold", "value", "inplace"]
 
@@ -206,7 +319,17 @@ class Threshold(Module):
 
 
 class PReLU(Module):
-    """LeakyReLU with slopes that learn, one for all or one for each channel."""
+    """x where positive, a x elsewhere, where a learns: one number for all, or one for each channel (He et al. 2015,
+    arXiv:1502.01852).
+
+    num_parameters: 1 (unless given), or the number of channels, which are dimension 1
+    init: what the slopes begin with; 0.25 unless given
+
+    Shapes: input of any shape, or [N, num_parameters, *], which the result has; `weight` [num_parameters].
+
+    >>> nn.PReLU()(torch.tensor([-2.0, 2.0]))
+    tensor([-0.5000,  2.0000], grad_fn=<PreluKernelBackward0>)
+    """
 
     __constants__ = ["num_parameters"]
 
@@ -227,7 +350,16 @@ class PReLU(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold."""
+    """log(1 + exp(beta x)) / beta, a smooth ReLU; x itself where beta x is above the threshold.
+
+    beta: 1 unless given
+    threshold: 20 unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.Softplus()(torch.tensor([-1.0, 0.0, 30.0]))
+    tensor([ 0.3133,  0.6931, 30.0000])
+    """
 
     __constants__ = ["beta", "threshold"]
 
@@ -243,7 +375,15 @@ class Softplus(Module):
 
 
 class Hardshrink(Module):
-    """x where |x| is above lambd, 0 elsewhere."""
+    """x where |x| is above lambd, 0 elsewhere.
+
+    lambd: 0.5 unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.Hardshrink()(torch.tensor([-1.0, 0.3, 2.0]))
+    tensor([-1.,  0.,  2.])
+    """
 
     __constants__ = ["lambd"]
 
@@ -259,14 +399,31 @@ class Hardshrink(Module):
 
 
 class Softshrink(Hardshrink):
-    """x, nearer to 0 by lambd."""
+    """x, nearer to 0 by lambd, and 0 where |x| is at most lambd.
+
+    lambd: 0.5 unless given; a negative one is a RuntimeError of the call
+
+    Shapes: any, which the result has.
+
+    >>> nn.Softshrink()(torch.tensor([-1.0, 0.3, 2.0]))
+    tensor([-0.5000,  0.0000,  1.5000])
+    """
 
     def forward(self, input):
         return F.softshrink(input, self.lambd)
 
 
 class GELU(Module):
-    """x times the normal distribution's cumulative probability at x; `approximate`: "none" or "tanh"."""
+    """x times the normal distribution's cumulative probability at x (Hendrycks and Gimpel, arXiv:1606.08415).
+
+    approximate: "none" (unless given) or "tanh", which takes 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))); another word
+        is a RuntimeError of the call
+
+    Shapes: any, which the result has.
+
+    >>> nn.GELU()(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
 
     __constants__ = ["approximate"]
 
@@ -282,7 +439,15 @@ class GELU(Module):
 
 
 class GLU(Module):
-    """The first half times the sigmoid of the second, along `dim`."""
+    """a sigmoid(b) of the halves a and b of the input along `dim` (Dauphin et al., arXiv:1612.08083).
+
+    dim: the dimension that is halved; -1 unless given
+
+    Shapes: input [*, 2 n, *], result [*, n, *]. An odd size is a RuntimeError.
+
+    >>> nn.GLU()(torch.tensor([1.0, 2.0, 0.0, 0.0]))
+    tensor([0.5000, 1.0000])
+    """
 
     __constants__ = ["dim"]
 
@@ -298,36 +463,82 @@ class GLU(Module):
 
 
 class Sigmoid(Module):
+    """1 / (1 + exp(-x)), element by element.
+
+    Shapes: any, which the result has.
+
+    >>> nn.Sigmoid()(torch.tensor([0.0, 100.0]))
+    tensor([0.5000, 1.0000])
+    """
+
     def forward(self, input):
         return _C.sigmoid(input)
 
 
 class Tanh(Module):
+    """The hyperbolic tangent, element by element.
+
+    Shapes: any, which the result has.
+
+    >>> nn.Tanh()(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
+
     def forward(self, input):
         return _C.tanh(input)
 
 
 class LogSigmoid(Module):
+    """log(1 / (1 + exp(-x))), element by element, without overflow.
+
+    Shapes: any, which the result has.
+
+    >>> nn.LogSigmoid()(torch.tensor([0.0, 5.0]))
+    tensor([-0.6931, -0.0067])
+    """
+
     def forward(self, input):
         return F.logsigmoid(input)
 
 
 class Softsign(Module):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|), element by element.
+
+    Shapes: any, which the result has.
+
+    >>> nn.Softsign()(torch.tensor([-1.0, 3.0]))
+    tensor([-0.5000,  0.7500])
+    """
 
     def forward(self, input):
         return _C.softsign(input) if F.softsign is _softsign else F.softsign(input)
 
 
 class Tanhshrink(Module):
-    """x - tanh(x)."""
+    """x - tanh(x), element by element.
+
+    Shapes: any, which the result has.
+
+    >>> nn.Tanhshrink()(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.2384])
+    """
 
     def forward(self, input):
         return _C.tanhshrink(input) if F.tanhshrink is _tanhshrink else F.tanhshrink(input)
 
 
 class Softmax(Module):
-    """exp(x), divided by its sum along `dim`."""
+    """exp(x), divided by its sum along `dim`: numbers in [0, 1] that add up to 1.
+
+    dim: the dimension; without it 0 for 0, 1 and 3 dimensions and 1 for others, with a warning. What is no int is a
+        TypeError.
+
+    Shapes: any, which the result has.
+
+    >>> nn.Softmax(dim=1)(torch.tensor([[0.0, 0.0], [0.0, 1.0986123]]))
+    tensor([[0.5000, 0.5000],
+            [0.2500, 0.7500]])
+    """
 
     __constants__ = ["dim"]
 
@@ -349,21 +560,43 @@ class Softmax(Module):
 
 
 class Softmin(Softmax):
-    """Softmax of -x."""
+    """Softmax of -x.
+
+    dim: as Softmax's
+
+    Shapes: any, which the result has.
+
+    >>> nn.Softmin(dim=0)(torch.tensor([0.0, 0.0]))
+    tensor([0.5000, 0.5000])
+    """
 
     def forward(self, input):
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
 class LogSoftmax(Softmax):
-    """The logarithm of softmax."""
+    """The logarithm of softmax, x - log(sum exp(x)) along `dim`, without overflow.
+
+    dim: as Softmax's
+
+    Shapes: any, which the result has.
+
+    >>> nn.LogSoftmax(dim=0)(torch.tensor([0.0, 0.0]))
+    tensor([-0.6931, -0.6931])
+    """
 
     def forward(self, input):
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of images."""
+    """Softmax over the channels of images, for each place of them.
+
+    Shapes: input [N, C, H, W] or [C, H, W], which the result has; others are a ValueError.
+
+    >>> nn.Softmax2d()(torch.zeros(1, 4, 2, 2))[0, :, 0, 0]
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
 
     def forward(self, input):
         if input.dim() not in (3, 4):
@@ -372,7 +605,27 @@ class Softmax2d(Module):
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads (Vaswani et al. 2017, arXiv:1706.03762)."""
+    """Attention of several heads: concat(head_1, ..., head_h) W_o, where head_i = softmax(q_i k_i' / sqrt(E / h)) v_i of the
+    i-th parts of the projected query, key and value (Vaswani et al. 2017, arXiv:1706.03762).
+
+    embed_dim: E, the size of query and output; a multiple of num_heads, else AssertionError
+    num_heads: h
+    dropout: probability with which weights are zeroed while training; 0 unless given
+    bias: whether projections have one; True unless given
+    add_bias_kv: whether a learned key and value are added to the sequence; False unless given
+    add_zero_attn: whether a key and value of zeros are; False unless given
+    kdim, vdim: sizes of key and value; E unless given
+    batch_first: whether the batch is the first dimension of sequences, not the second; False unless given
+
+    Shapes: query [L, N, E], key [S, N, kdim] and value [S, N, vdim] give output [L, N, E] and weights [N, L, S]; with
+    batch_first N stands first, and without a batch it is missing everywhere.
+
+    >>> attention = nn.MultiheadAttention(8, 2, batch_first=True)
+    >>> x = torch.randn(3, 5, 8)
+    >>> output, weights = attention(x, x, x)
+    >>> output.shape, weights.shape
+    (torch.Size([3, 5, 8]), torch.Size([3, 5, 5]))
+    """
 
     __constants__ = ["batch_first"]
 
@@ -434,7 +687,14 @@ class MultiheadAttention(Module):
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
                 is_causal=False):
         """query [L, N, E], key and value [S, N, *], batch first if so made, or without a batch; gives the output and, with
-        `need_weights`, the weights [N, L, S] (averaged over the heads, or [N, heads, L, S])."""
+        `need_weights`, the weights [N, L, S] (averaged over the heads, or [N, heads, L, S]).
+
+        key_padding_mask: [N, S]; True (or -inf) where a key is padding that nobody looks at
+        need_weights: True unless given; None in their place otherwise, which is faster
+        attn_mask: [L, S] or [N heads, L, S]; True where a query must not look, or numbers that are added to the scores
+        average_attn_weights: True unless given
+        is_causal: says that attn_mask is causal; without a mask it is a RuntimeError
+        """
         turned = self.batch_first and query.dim() == 3
         if turned:
             if key is value:

@@ -12,7 +12,22 @@ _ASMoutput = collections.namedtuple("_ASMoutput", ["output", "loss"])
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log-probabilities of classes by falling frequency: rare ones in clusters of lower dimension (arXiv:1609.04309)."""
+    """Log-probabilities of very many classes: frequent ones and clusters of rarer ones share a first softmax, each cluster's
+    classes have another one, of a smaller projection of the input (Grave et al. 2017, arXiv:1609.04309).
+
+    in_features: size of the input
+    n_classes: how many classes there are, the frequent ones first
+    cutoffs: ascending numbers of the classes at which clusters begin; others than that are a ValueError
+    div_value: by which factor the projection of each next cluster is smaller; 4 unless given
+    head_bias: whether the first softmax has a bias; False unless given
+
+    Shapes: input [N, in_features] (or [in_features]) and target [N] (or a scalar) give a pair (`output` [N], the
+    log-probability of each target, and `loss`, minus their mean).
+
+    >>> layer = nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs=[4, 10])
+    >>> layer(torch.randn(3, 8), torch.tensor([0, 5, 19])).output.shape
+    torch.Size([3])
+    """
 
     def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):
         super().__init__()

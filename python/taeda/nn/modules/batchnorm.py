@@ -99,25 +99,65 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Zero mean and unit variance of each channel of [N, C] or [N, C, L] over the batch (arXiv:1502.03167)."""
+    """(x - mean) / sqrt(var + eps) * weight + bias, with mean and variance of each channel over the batch (Ioffe and Szegedy
+    2015, arXiv:1502.03167). While training those are the batch's, with the biased variance, and the running statistics follow
+    them: running = (1 - momentum) running + momentum new, with the unbiased variance. In evaluation they are the running
+    ones.
+
+    num_features: C
+    eps: 1e-5 unless given
+    momentum: 0.1 unless given; None means the mean over all batches so far
+    affine: whether weight and bias are there; True unless given
+    track_running_stats: whether running statistics are kept; without them the batch's are used in evaluation, too; True
+        unless given
+    bias: whether a bias is there; True unless given
+
+    Shapes: input [N, C] or [N, C, L], which the result has; others, and one value for a channel while training, are a
+    ValueError. `weight` (ones), `bias` (zeros), `running_mean` and `running_var` [C].
+
+    >>> nn.BatchNorm1d(1)(torch.tensor([[1.0], [3.0]])).detach()
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
 
     _check_input_dim = _dims(2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Zero mean and unit variance of each channel of [N, C, H, W] over the batch."""
+    """BatchNorm1d of images: over the batch and all places. Arguments as BatchNorm1d's.
+
+    Shapes: input [N, C, H, W], which the result has; others are a ValueError.
+
+    >>> nn.BatchNorm2d(3)(torch.randn(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     _check_input_dim = _dims(4)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Zero mean and unit variance of each channel of [N, C, D, H, W] over the batch."""
+    """BatchNorm1d of volumes: over the batch and all places. Arguments as BatchNorm1d's.
+
+    Shapes: input [N, C, D, H, W], which the result has; others are a ValueError.
+
+    >>> nn.BatchNorm3d(3)(torch.randn(2, 3, 4, 4, 4)).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
 
     _check_input_dim = _dims(5)
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over the batches of all processes of a group."""
+    """BatchNorm1d over the batches of all processes of a group, while training; without such a group, over its own.
+
+    num_features, eps, momentum, affine, track_running_stats, bias: as BatchNorm1d's
+    process_group: the processes; all unless given
+
+    Shapes: input [N, C, *], which the result has; fewer than two dimensions are a ValueError.
+
+    >>> nn.SyncBatchNorm(3)(torch.randn(4, 3, 2)).shape
+    torch.Size([4, 3, 2])
+    """
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
                  device=None, dtype=None, *, bias=True):
@@ -148,7 +188,13 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
-        """The module with every BatchNorm in it replaced."""
+        """The module with every BatchNorm in it replaced by a SyncBatchNorm that has its parameters and statistics.
+
+        process_group: of the new modules
+
+        >>> type(nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))[0]).__name__
+        'SyncBatchNorm'
+        """
         converted = module
         if isinstance(module, _BatchNorm):
             converted = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
@@ -194,12 +240,39 @@ class _LazyNorm(LazyModuleMixin):
 
 
 class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+    """A BatchNorm1d that takes num_features from its first input; from then on it is a BatchNorm1d, whose other arguments it
+    has.
+
+    Shapes: as BatchNorm1d's.
+
+    >>> nn.LazyBatchNorm1d()(torch.randn(4, 3)).shape
+    torch.Size([4, 3])
+    """
+
     cls_to_become = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+    """A BatchNorm2d that takes num_features from its first input; from then on it is a BatchNorm2d, whose other arguments it
+    has.
+
+    Shapes: as BatchNorm2d's.
+
+    >>> nn.LazyBatchNorm2d()(torch.randn(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
+
     cls_to_become = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+    """A BatchNorm3d that takes num_features from its first input; from then on it is a BatchNorm3d, whose other arguments it
+    has.
+
+    Shapes: as BatchNorm3d's.
+
+    >>> nn.LazyBatchNorm3d()(torch.randn(2, 3, 2, 2, 2)).shape
+    torch.Size([2, 3, 2, 2, 2])
+    """
+
     cls_to_become = BatchNorm3d

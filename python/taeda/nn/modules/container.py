@@ -21,6 +21,14 @@ def _index(container, index):
 
 @deprecated("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that instead.")
 class Container(Module):
+    """A module made of modules given by keyword, under an old name; making one warns.
+
+    Shapes: none; it is not called.
+
+    >>> issubclass(nn.Container, nn.Module)
+    True
+    """
+
     def __init__(self, **kwargs):
         super().__init__()
         for name, module in kwargs.items():
@@ -28,7 +36,19 @@ class Container(Module):
 
 
 class Sequential(Module):
-    """Modules called one after another, each with the result of the one before."""
+    """Modules called one after another, each with the result of the one before.
+
+    args: the modules, or one OrderedDict that gives them names
+
+    Shapes: input and result as the first and the last module's. It can be indexed, sliced, added to and multiplied like a
+    list; an index that is not there is an IndexError.
+
+    >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    >>> model(torch.ones(3, 4)).shape
+    torch.Size([3, 2])
+    >>> len(model[:2])
+    2
+    """
 
     def __init__(self, *args):
         super().__init__()
@@ -132,7 +152,16 @@ def _repeated(sequential, times):
 
 
 class ModuleList(Module):
-    """A list of modules, all of them registered."""
+    """A list of modules, all of them registered, so that their parameters are found. It is not called.
+
+    modules: those to begin with; none unless given
+
+    Shapes: none; an index that is not there is an IndexError.
+
+    >>> layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(3))
+    >>> len(layers), len(list(layers.parameters()))
+    (3, 6)
+    """
 
     def __init__(self, modules=None):
         super().__init__()
@@ -205,7 +234,17 @@ class ModuleList(Module):
 
 
 class ModuleDict(Module):
-    """A dict of modules, all of them registered."""
+    """A dict of modules in the order of their insertion, all of them registered, so that their parameters are found. It is not
+    called.
+
+    modules: a mapping or pairs of key and module to begin with; none unless given
+
+    Shapes: none; a key that is not there is a KeyError.
+
+    >>> heads = nn.ModuleDict({"a": nn.Linear(4, 1), "b": nn.Linear(4, 2)})
+    >>> heads["b"](torch.ones(4)).shape
+    torch.Size([2])
+    """
 
     def __init__(self, modules=None):
         super().__init__()
@@ -280,7 +319,16 @@ def _as_parameter(value):
 
 
 class ParameterList(Module):
-    """A list of parameters, all of them registered; other tensors become parameters, anything else stays as it is."""
+    """A list of parameters, all of them registered; other tensors become parameters, anything else stays as it is.
+
+    values: those to begin with; none unless given
+
+    Shapes: any; calling it is a RuntimeError.
+
+    >>> weights = nn.ParameterList([torch.ones(2), torch.zeros(3)])
+    >>> weights[1].requires_grad, len(weights)
+    (True, 2)
+    """
 
     def __init__(self, values=None):
         super().__init__()
@@ -329,7 +377,16 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict of parameters in the order of their insertion; other tensors become parameters, anything else stays."""
+    """A dict of parameters in the order of their insertion; other tensors become parameters, anything else stays as it is.
+
+    parameters: a mapping or pairs of key and value to begin with; none unless given
+
+    Shapes: any; a key that is no str is a TypeError, calling it a RuntimeError.
+
+    >>> weights = nn.ParameterDict({"scale": torch.ones(2)})
+    >>> weights["scale"].requires_grad
+    True
+    """
 
     def __init__(self, parameters=None):
         super().__init__()

@@ -107,7 +107,15 @@ class _Conv(_ConvNd):
 
 
 class Conv1d(_Conv):
-    """Convolution of [N, C, L] or [C, L]."""
+    """Convolution of sequences: for each output channel the sum over input channels of their cross-correlation with a kernel,
+    plus the bias. Arguments as Conv2d's, numbers in place of pairs.
+
+    Shapes: input [N, C_in, L] or [C_in, L], result [N, C_out, L'] or [C_out, L'] with L' = floor((L + 2 padding - dilation
+    (kernel_size - 1) - 1) / stride + 1); `weight` [C_out, C_in / groups, kernel_size].
+
+    >>> nn.Conv1d(3, 8, kernel_size=3, padding=1)(torch.ones(2, 3, 10)).shape
+    torch.Size([2, 8, 10])
+    """
 
     def forward(self, input):
         return self._conv_forward(input, self.weight, self.bias)
@@ -119,7 +127,30 @@ class Conv1d(_Conv):
 
 
 class Conv2d(_Conv):
-    """Convolution of images, [N, C, H, W] or [C, H, W]."""
+    """Convolution of images: for each output channel the sum over input channels of their cross-correlation with a kernel, plus
+    the bias.
+
+    in_channels, out_channels: C_in and C_out; groups divides both, else ValueError
+    kernel_size: an int or (height, width)
+    stride: how far windows are apart; 1 unless given
+    padding: how many rows and columns are put around the image, or "valid" (none) or "same" (as many as keep its size, for a
+        stride of 1 alone); 0 unless given
+    dilation: how far the elements of a window are apart; 1 unless given
+    groups: into how many groups channels are divided, each of which sees its own part of the input; 1 unless given
+    bias: whether there is one; True unless given
+    padding_mode: "zeros" (unless given), "reflect", "replicate" or "circular"; others are a ValueError
+    device, dtype: of the parameters
+
+    Shapes: input [N, C_in, H, W] or [C_in, H, W], result [N, C_out, H', W'] or [C_out, H', W'] with H' = floor((H + 2 padding
+    - dilation (kernel_size - 1) - 1) / stride + 1); `weight` [C_out, C_in / groups, height, width] and `bias` [C_out] begin
+    uniform between -1 / sqrt(k) and 1 / sqrt(k), k = C_in / groups * height * width.
+
+    >>> layer = nn.Conv2d(3, 8, kernel_size=3, stride=2, padding=1)
+    >>> layer(torch.ones(2, 3, 10, 10)).shape
+    torch.Size([2, 8, 5, 5])
+    >>> layer.weight.shape
+    torch.Size([8, 3, 3, 3])
+    """
 
     _dims = 2
 
@@ -133,7 +164,15 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Convolution of volumes, [N, C, D, H, W] or [C, D, H, W]."""
+    """Convolution of volumes: for each output channel the sum over input channels of their cross-correlation with a kernel,
+    plus the bias. Arguments as Conv2d's, three numbers in place of two.
+
+    Shapes: input [N, C_in, D, H, W] or [C_in, D, H, W], result with sizes as Conv2d's; `weight` [C_out, C_in / groups,
+    depth, height, width].
+
+    >>> nn.Conv3d(3, 8, kernel_size=3)(torch.ones(2, 3, 5, 6, 7)).shape
+    torch.Size([2, 8, 3, 4, 5])
+    """
 
     _dims = 3
 
@@ -182,19 +221,53 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """The gradient of a Conv1d with respect to its input, as a module."""
+    """The gradient of a Conv1d with respect to its input, as a module. Arguments as ConvTranspose2d's, numbers in place of
+    pairs.
+
+    Shapes: input [N, C_in, L] or [C_in, L], result [N, C_out, L'] or [C_out, L'] with L' = (L - 1) stride - 2 padding +
+    dilation (kernel_size - 1) + output_padding + 1.
+
+    >>> nn.ConvTranspose1d(4, 2, kernel_size=2, stride=2)(torch.ones(1, 4, 5)).shape
+    torch.Size([1, 2, 10])
+    """
 
     _operation = "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The gradient of a Conv2d with respect to its input, as a module."""
+    """The gradient of a Conv2d with respect to its input, as a module; also named deconvolution.
+
+    in_channels, out_channels: C_in and C_out; groups divides both, else ValueError
+    kernel_size: an int or (height, width)
+    stride, dilation, groups, bias: of the convolution; 1, 1, 1 and True unless given
+    padding: dilation (kernel_size - 1) - padding zeros are put around the input; 0 unless given
+    output_padding: rows and columns that are added at one side of the result; 0 unless given
+    padding_mode: "zeros"; others are a ValueError
+
+    Shapes: input [N, C_in, H, W] or [C_in, H, W], result [N, C_out, H', W'] or [C_out, H', W'] with H' = (H - 1) stride - 2
+    padding + dilation (kernel_size - 1) + output_padding + 1; `weight` [C_in, C_out / groups, height, width], `bias` [C_out].
+    The call takes an `output_size`, which chooses among the sizes that the convolution would map to the input's; a ValueError
+    names them.
+
+    >>> layer = nn.ConvTranspose2d(4, 2, kernel_size=3, stride=2, padding=1)
+    >>> layer(torch.ones(1, 4, 5, 5)).shape
+    torch.Size([1, 2, 9, 9])
+    >>> layer(torch.ones(1, 4, 5, 5), output_size=(10, 10)).shape
+    torch.Size([1, 2, 10, 10])
+    """
 
     _dims, _operation = 2, "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """The gradient of a Conv3d with respect to its input, as a module."""
+    """The gradient of a Conv3d with respect to its input, as a module. Arguments as ConvTranspose2d's, three numbers in
+    place of two.
+
+    Shapes: input [N, C_in, D, H, W] or [C_in, D, H, W], result with sizes as ConvTranspose2d's.
+
+    >>> nn.ConvTranspose3d(4, 2, kernel_size=2, stride=2)(torch.ones(1, 4, 2, 3, 4)).shape
+    torch.Size([1, 2, 4, 6, 8])
+    """
 
     _dims, _operation = 3, "conv_transpose3d"
 
@@ -235,24 +308,72 @@ class _LazyConv(LazyModuleMixin):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
+    """A Conv1d that takes in_channels from its first input; from then on it is a Conv1d, whose other arguments it has.
+
+    Shapes: as Conv1d's.
+
+    >>> nn.LazyConv1d(8, 3)(torch.ones(2, 3, 10)).shape
+    torch.Size([2, 8, 8])
+    """
+
     cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConv, Conv2d):
+    """A Conv2d that takes in_channels from its first input; from then on it is a Conv2d, whose other arguments it has.
+
+    Shapes: as Conv2d's.
+
+    >>> nn.LazyConv2d(8, 3)(torch.ones(2, 3, 10, 10)).shape
+    torch.Size([2, 8, 8, 8])
+    """
+
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):
+    """A Conv3d that takes in_channels from its first input; from then on it is a Conv3d, whose other arguments it has.
+
+    Shapes: as Conv3d's.
+
+    >>> nn.LazyConv3d(8, 3)(torch.ones(2, 3, 5, 5, 5)).shape
+    torch.Size([2, 8, 3, 3, 3])
+    """
+
     cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+    """A ConvTranspose1d that takes in_channels from its first input; from then on it is one, whose other arguments it has.
+
+    Shapes: as ConvTranspose1d's.
+
+    >>> nn.LazyConvTranspose1d(2, 2)(torch.ones(1, 4, 5)).shape
+    torch.Size([1, 2, 6])
+    """
+
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+    """A ConvTranspose2d that takes in_channels from its first input; from then on it is one, whose other arguments it has.
+
+    Shapes: as ConvTranspose2d's.
+
+    >>> nn.LazyConvTranspose2d(2, 2)(torch.ones(1, 4, 5, 5)).shape
+    torch.Size([1, 2, 6, 6])
+    """
+
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+    """A ConvTranspose3d that takes in_channels from its first input; from then on it is one, whose other arguments it has.
+
+    Shapes: as ConvTranspose3d's.
+
+    >>> nn.LazyConvTranspose3d(2, 2)(torch.ones(1, 4, 2, 2, 2)).shape
+    torch.Size([1, 2, 3, 3, 3])
+    """
+
     cls_to_become = ConvTranspose3d

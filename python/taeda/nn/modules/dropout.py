@@ -21,7 +21,17 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Zeroes elements with probability p and divides the others by 1 - p, in training (arXiv:1207.0580)."""
+    """Zeroes elements with probability p and multiplies the others by 1 / (1 - p), while training; else the input itself
+    (Srivastava et al. 2014, arXiv:1207.0580).
+
+    p: 0.5 unless given; outside of [0, 1] a ValueError
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.Dropout(0.2).eval()(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
 
     def forward(self, input):
         if F.dropout is not _dropout:
@@ -30,35 +40,81 @@ class Dropout(_DropoutNd):
 
 
 class Dropout1d(_DropoutNd):
-    """Zeroes whole channels of [N, C, L]."""
+    """Zeroes whole channels with probability p and multiplies the others by 1 / (1 - p), while training.
+
+    p: 0.5 unless given; outside of [0, 1] a ValueError
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: input [N, C, L] or [C, L], which the result has.
+
+    >>> nn.Dropout1d(0.5)(torch.ones(2, 3, 4)).shape
+    torch.Size([2, 3, 4])
+    """
 
     def forward(self, input):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Zeroes whole channels of [N, C, H, W]."""
+    """Zeroes whole channels with probability p and multiplies the others by 1 / (1 - p), while training (Tompson et al. 2014,
+    arXiv:1411.4280).
+
+    p: 0.5 unless given; outside of [0, 1] a ValueError
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: input [N, C, H, W], which the result has.
+
+    >>> nn.Dropout2d(0.5)(torch.ones(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     def forward(self, input):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Zeroes whole channels of [N, C, D, H, W]."""
+    """Zeroes whole channels with probability p and multiplies the others by 1 / (1 - p), while training.
+
+    p: 0.5 unless given; outside of [0, 1] a ValueError
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: input [N, C, D, H, W] or [C, D, H, W], which the result has.
+
+    >>> nn.Dropout3d(0.5)(torch.ones(2, 3, 4, 4, 4)).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
 
     def forward(self, input):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance behind SELU (arXiv:1706.02515)."""
+    """Dropout that keeps mean and variance behind SELU: elements become SELU's limit for -inf, not 0 (arXiv:1706.02515).
+
+    p: 0.5 unless given; outside of [0, 1] a ValueError
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: any, which the result has.
+
+    >>> nn.AlphaDropout(0.2).eval()(torch.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
 
     def forward(self, input):
         return F.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """AlphaDropout of whole channels."""
+    """AlphaDropout of whole channels.
+
+    p: 0.5 unless given; outside of [0, 1] a ValueError
+    inplace: whether the result is written over the input; False unless given
+
+    Shapes: input [N, C, *], which the result has.
+
+    >>> nn.FeatureAlphaDropout(0.5)(torch.ones(2, 3, 4)).shape
+    torch.Size([2, 3, 4])
+    """
 
     def forward(self, input):
         return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)

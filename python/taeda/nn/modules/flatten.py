@@ -4,7 +4,16 @@ from .module import Module
 
 
 class Flatten(Module):
-    """Makes the dimensions from start_dim to end_dim one."""
+    """Makes the dimensions from start_dim to end_dim one.
+
+    start_dim: the first of them; 1 unless given, which keeps a batch
+    end_dim: the last of them; -1 unless given
+
+    Shapes: input [*, S_start, ..., S_end, *], result [*, S_start ... S_end, *].
+
+    >>> nn.Flatten()(torch.zeros(2, 3, 4)).shape
+    torch.Size([2, 12])
+    """
 
     __constants__ = ["start_dim", "end_dim"]
 
@@ -20,7 +29,17 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes one dimension several."""
+    """Makes one dimension several.
+
+    dim: the dimension, an int
+    unflattened_size: sizes of those that take its place, a tuple, list or torch.Size of ints, one of which may be -1; others
+        are a TypeError
+
+    Shapes: input [*, S, *], result [*, U_1, ..., U_k, *] with S = U_1 ... U_k.
+
+    >>> nn.Unflatten(1, (2, 3))(torch.zeros(4, 6)).shape
+    torch.Size([4, 2, 3])
+    """
 
     __constants__ = ["dim", "unflattened_size"]
 

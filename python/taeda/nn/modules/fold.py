@@ -5,7 +5,18 @@ from .module import Module
 
 
 class Unfold(Module):
-    """The windows of a convolution as columns: [N, C, H, W] to [N, C kh kw, L]."""
+    """Windows of images as columns.
+
+    kernel_size: of a window, an int or (k_h, k_w)
+    dilation: how far elements of a window are apart; 1 unless given
+    padding: zeros around the image; 0 unless given
+    stride: how far windows are apart; 1 unless given
+
+    Shapes: input [N, C, H, W], result [N, C k_h k_w, L] with the number of windows L.
+
+    >>> nn.Unfold(2)(torch.ones(1, 3, 4, 4)).shape
+    torch.Size([1, 12, 9])
+    """
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 
@@ -21,7 +32,17 @@ class Unfold(Module):
 
 
 class Fold(Unfold):
-    """The sum of such columns at their places."""
+    """Sums columns back into images at the places from which Unfold took them.
+
+    output_size: (H, W) of the images
+    kernel_size, dilation, padding, stride: as Unfold's
+
+    Shapes: input [N, C k_h k_w, L] with the number of windows L, result [N, C, H, W]; or both without N. A number of columns
+    that does not fit is a RuntimeError.
+
+    >>> nn.Fold((4, 4), 2, stride=2)(torch.ones(1, 4, 4)).shape
+    torch.Size([1, 1, 4, 4])
+    """
 
     __constants__ = ["output_size", *Unfold.__constants__]
 

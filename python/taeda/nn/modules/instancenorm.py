@@ -35,28 +35,78 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Zero mean and unit variance of each row of [N, C, L] or [C, L] (arXiv:1607.08022)."""
+    """(x - mean) / sqrt(var + eps), and * weight + bias if affine, with mean and variance of each channel of each sample
+    (Ulyanov et al. 2016, arXiv:1607.08022).
+
+    num_features: C
+    eps: 1e-5 unless given
+    momentum: of running statistics; 0.1 unless given
+    affine: whether weight and bias are there; False unless given
+    track_running_stats: whether statistics are kept while training and used in evaluation; False unless given
+
+    Shapes: input [N, C, L] or [C, L], which the result has; others, and one place for a channel while training, are a
+    ValueError.
+
+    >>> nn.InstanceNorm1d(1)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-1.0000,  1.0000]])
+    """
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Zero mean and unit variance of each channel of each image."""
+    """InstanceNorm1d of images: over the places of each channel of each one. Arguments as InstanceNorm1d's.
+
+    Shapes: input [N, C, H, W] or [C, H, W], which the result has; others are a ValueError.
+
+    >>> nn.InstanceNorm2d(3)(torch.randn(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
 
     _spatial = 2
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Zero mean and unit variance of each channel of each volume."""
+    """InstanceNorm1d of volumes: over the places of each channel of each one. Arguments as InstanceNorm1d's.
+
+    Shapes: input [N, C, D, H, W] or [C, D, H, W], which the result has; others are a ValueError.
+
+    >>> nn.InstanceNorm3d(3)(torch.randn(2, 3, 4, 4, 4)).shape
+    torch.Size([2, 3, 4, 4, 4])
+    """
 
     _spatial = 3
 
 
 class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
+    """An InstanceNorm1d that takes num_features from its first input; from then on it is one, whose other arguments it has.
+
+    Shapes: as InstanceNorm1d's, with a batch.
+
+    >>> nn.LazyInstanceNorm1d()(torch.randn(2, 3, 4)).shape
+    torch.Size([2, 3, 4])
+    """
+
     cls_to_become = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
+    """An InstanceNorm2d that takes num_features from its first input; from then on it is one, whose other arguments it has.
+
+    Shapes: as InstanceNorm2d's, with a batch.
+
+    >>> nn.LazyInstanceNorm2d()(torch.randn(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
+
     cls_to_become = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
+    """An InstanceNorm3d that takes num_features from its first input; from then on it is one, whose other arguments it has.
+
+    Shapes: as InstanceNorm3d's, with a batch.
+
+    >>> nn.LazyInstanceNorm3d()(torch.randn(2, 3, 2, 2, 2)).shape
+    torch.Size([2, 3, 2, 2, 2])
+    """
+
     cls_to_become = InstanceNorm3d

@@ -11,7 +11,13 @@ from .module import Module
 
 
 class Identity(Module):
-    """Gives back what it is given; takes any arguments to be made."""
+    """Gives back what it is given; takes any arguments to be made, so that it can stand in the place of another module.
+
+    Shapes: any, which the result has.
+
+    >>> nn.Identity(54, unused=True)(torch.tensor([1, 2]))
+    tensor([1, 2])
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -21,7 +27,18 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """x W' + b over the last dimension: [*, in_features] to [*, out_features]."""
+    """x W' + b over the last dimension.
+
+    in_features, out_features: sizes of the last dimension of input and result
+    bias: whether b is there; True unless given
+    device, dtype: of the parameters
+
+    Shapes: input [*, in_features], result [*, out_features]; `weight` [out_features, in_features], `bias` [out_features].
+    Both begin uniform between -1 / sqrt(in_features) and 1 / sqrt(in_features). Another last dimension is a RuntimeError.
+
+    >>> nn.Linear(3, 2)(torch.ones(4, 3)).shape
+    torch.Size([4, 2])
+    """
 
     __constants__ = ["in_features", "out_features"]
 
@@ -54,7 +71,17 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """x1' A x2 + b: [*, in1_features] and [*, in2_features] to [*, out_features]."""
+    """x1' A x2 + b, with a matrix A for each output feature.
+
+    in1_features, in2_features, out_features: sizes of the last dimensions of both inputs and of the result
+    bias: whether b is there; True unless given
+
+    Shapes: inputs [*, in1_features] and [*, in2_features], result [*, out_features]; `weight` [out_features, in1_features,
+    in2_features], `bias` [out_features]. in1_features below 1 is a ValueError.
+
+    >>> nn.Bilinear(3, 4, 2)(torch.ones(5, 3), torch.ones(5, 4)).shape
+    torch.Size([5, 2])
+    """
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
 
@@ -85,7 +112,18 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear that takes in_features from its first input."""
+    """A Linear that takes in_features from its first input; from then on it is a Linear.
+
+    out_features, bias, device, dtype: as Linear's
+
+    Shapes: input [*, in_features], result [*, out_features].
+
+    >>> layer = nn.LazyLinear(2)
+    >>> layer(torch.ones(4, 3)).shape
+    torch.Size([4, 2])
+    >>> layer.in_features
+    3
+    """
 
     cls_to_become = Linear
 

@@ -24,7 +24,15 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """|input - target|."""
+    """|input - target|.
+
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> nn.L1Loss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    tensor(1.)
+    """
 
     __constants__ = ["reduction"]
 
@@ -33,7 +41,15 @@ class L1Loss(_Loss):
 
 
 class MSELoss(_Loss):
-    """(input - target)^2."""
+    """(input - target)^2.
+
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> nn.MSELoss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+    tensor(2.)
+    """
 
     __constants__ = ["reduction"]
 
@@ -45,7 +61,16 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Half the square, divided by beta, where the difference is below beta, the difference less beta / 2 elsewhere."""
+    """With d = |input - target|: d^2 / (2 beta) where d < beta, d - beta / 2 elsewhere.
+
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+    beta: 1 unless given; 0 is L1Loss, a negative one a RuntimeError of the call
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> nn.SmoothL1Loss(reduction="none")(torch.tensor([0.5, 3.0]), torch.zeros(2))
+    tensor([0.1250, 2.5000])
+    """
 
     __constants__ = ["reduction"]
 
@@ -58,7 +83,16 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Half the square where the difference is below delta, delta (difference - delta / 2) elsewhere."""
+    """With d = |input - target|: d^2 / 2 where d <= delta, delta (d - delta / 2) elsewhere.
+
+    reduction: "mean" (unless given), "sum" or "none"
+    delta: 1 unless given; a number, else TypeError; one that is not positive is a RuntimeError of the call
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> nn.HuberLoss(reduction="none")(torch.tensor([0.5, 3.0]), torch.zeros(2))
+    tensor([0.1250, 2.5000])
+    """
 
     __constants__ = ["reduction", "delta"]
 
@@ -73,7 +107,18 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """The negative log-probability of the target's class."""
+    """-input[target], for log-probabilities of classes: the negative log-likelihood of the target's class.
+
+    weight: a factor for each class [C]; "mean" divides by the sum of those used
+    ignore_index: a target that counts for nothing; -100 unless given
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input [N, C, *] or [C] and target [N, *] or a scalar, integers in [0, C), else IndexError; result a scalar, or the
+    target's shape with "none".
+
+    >>> nn.NLLLoss()(torch.tensor([[-0.5, -1.0]]), torch.tensor([1]))
+    tensor(1.)
+    """
 
     __constants__ = ["ignore_index", "reduction"]
 
@@ -90,11 +135,30 @@ class NLLLoss(_WeightedLoss):
 
 @deprecated("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement.")
 class NLLLoss2d(NLLLoss):
-    """NLLLoss under an old name."""
+    """NLLLoss under an old name; making one warns.
+
+    Shapes: as NLLLoss's.
+
+    >>> issubclass(nn.NLLLoss2d, nn.NLLLoss)
+    True
+    """
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The negative log-probability of classes, or of distributions over them, under softmax along dimension 1."""
+    """-log softmax(input)[target]: the negative log-probability of classes, or the cross-entropy of distributions over them, by
+    scores that need not be normalized.
+
+    weight: a factor for each class [C]; "mean" divides by the sum of those used
+    ignore_index: a target that counts for nothing; -100 unless given
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+    label_smoothing: in [0, 1], which part of the target is the uniform distribution (arXiv:1512.00567); 0 unless given
+
+    Shapes: input [N, C, *] or [C]; target [N, *] or a scalar, integers in [0, C), else IndexError, or probabilities in the
+    input's shape; result a scalar, or the shape without C with "none".
+
+    >>> nn.CrossEntropyLoss()(torch.tensor([[2.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1]))
+    tensor(0.1269)
+    """
 
     __constants__ = ["ignore_index", "reduction", "label_smoothing"]
 
@@ -111,7 +175,18 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """The negative log-likelihood of counts under Poisson distributions."""
+    """The negative log-likelihood of counts under Poisson distributions without its constant: exp(x) - t x.
+
+    log_input: whether inputs are logarithms of rates (unless given True); else x - t log(x + eps)
+    full: whether Stirling's approximation of log(t!) is added where t > 1; False unless given
+    eps: 1e-8 unless given
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> nn.PoissonNLLLoss()(torch.tensor([0.0]), torch.tensor([2.0]))
+    tensor(1.)
+    """
 
     __constants__ = ["log_input", "full", "eps", "reduction"]
 
@@ -124,7 +199,18 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """The negative log-likelihood of numbers under normal distributions."""
+    """The negative log-likelihood under normal distributions: (log max(var, eps) + (input - target)^2 / max(var, eps)) / 2.
+
+    full: whether log(2 pi) / 2 is added; False unless given
+    eps: 1e-6 unless given
+    reduction: "mean" (unless given), "sum" or "none"
+
+    Shapes: input and target [*]; var [*], [*, 1] or a number, not negative, else ValueError; result a scalar, or [*] with
+    "none".
+
+    >>> nn.GaussianNLLLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
 
     __constants__ = ["full", "eps", "reduction"]
 
@@ -137,7 +223,18 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """Kullback-Leibler divergence of the target from log-probabilities."""
+    """target (log target - input): the Kullback-Leibler divergence of the target from log-probabilities, element by element.
+
+    reduction: "mean" (unless given, with a warning), "sum", "none" or "batchmean", the sum divided by the batch's size, which
+        is the divergence's mean; size_average and reduce are old flags for the same
+    log_target: whether the target holds log-probabilities, too; False unless given
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> p = torch.tensor([[0.5, 0.5]])
+    >>> nn.KLDivLoss(reduction="batchmean")(p.log(), p)
+    tensor(0.)
+    """
 
     __constants__ = ["reduction"]
 
@@ -150,7 +247,16 @@ class KLDivLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """-(y log x + (1 - y) log(1 - x))."""
+    """-w (t log x + (1 - t) log(1 - x)) for probabilities x; logarithms count as -100 at least.
+
+    weight: w, which broadcasts to the input
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input in [0, 1] and target of one shape [*], else ValueError; result a scalar, or [*] with "none".
+
+    >>> nn.BCELoss()(torch.tensor([0.5, 0.5]), torch.tensor([1.0, 0.0]))
+    tensor(0.6931)
+    """
 
     __constants__ = ["reduction"]
 
@@ -159,7 +265,17 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """BCELoss of sigmoid(x), without its rounding."""
+    """BCELoss of sigmoid(x), without overflow.
+
+    weight: a factor, which broadcasts to the input
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+    pos_weight: a factor of the positive term for each class, which broadcasts to the input
+
+    Shapes: input and target of one shape [*], else ValueError; result a scalar, or [*] with "none".
+
+    >>> nn.BCEWithLogitsLoss()(torch.zeros(2), torch.tensor([1.0, 0.0]))
+    tensor(0.6931)
+    """
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
         super().__init__(size_average, reduce, reduction)
@@ -172,7 +288,16 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """x where y is 1, max(0, margin - x) where it is -1."""
+    """x where the target is 1, max(0, margin - x) where it is -1.
+
+    margin: 1 unless given
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> nn.HingeEmbeddingLoss()(torch.tensor([0.2, 0.4]), torch.tensor([1.0, -1.0]))
+    tensor(0.4000)
+    """
 
     __constants__ = ["margin", "reduction"]
 
@@ -185,7 +310,15 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """max(0, 1 - x[j] + x[i]) summed over targets j and other classes i."""
+    """sum of max(0, 1 - (x[j] - x[i])) over the target's classes j and all others i, divided by the number of classes.
+
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input [N, C] or [C]; target of that shape, int64: classes up to the first -1; result a scalar, or [N] with "none".
+
+    >>> nn.MultiLabelMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([[3, 0, -1, 1]]))
+    tensor(0.8500)
+    """
 
     __constants__ = ["reduction"]
 
@@ -194,7 +327,15 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-y x))."""
+    """log(1 + exp(-y x)) for targets y of 1 or -1.
+
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
+
+    >>> nn.SoftMarginLoss()(torch.zeros(2), torch.tensor([1.0, -1.0]))
+    tensor(0.6931)
+    """
 
     __constants__ = ["reduction"]
 
@@ -203,7 +344,16 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """BCEWithLogitsLoss averaged over the classes."""
+    """BCEWithLogitsLoss averaged over the classes.
+
+    weight: a factor for each class [C]
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input and target [N, C] or [C]; result a scalar, or [N] with "none".
+
+    >>> nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+    """
 
     __constants__ = ["reduction"]
 
@@ -212,7 +362,16 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos where y is 1, max(0, cos - margin) where it is -1."""
+    """1 - cos(x1, x2) where the target is 1, max(0, cos(x1, x2) - margin) where it is -1.
+
+    margin: 0 unless given
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: inputs [N, D] or [D], target [N] or a scalar; result a scalar, or [N] with "none".
+
+    >>> nn.CosineEmbeddingLoss()(torch.eye(2), torch.eye(2), torch.tensor([1.0, 1.0]))
+    tensor(0.)
+    """
 
     __constants__ = ["margin", "reduction"]
 
@@ -225,7 +384,17 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -y (x1 - x2) + margin)."""
+    """max(0, -y (x1 - x2) + margin): y is 1 where x1 should be the larger one, -1 where x2.
+
+    margin: 0 unless given
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: both inputs and the target [N] or scalars, of as many dimensions each, else RuntimeError; result a scalar, or [N]
+    with "none".
+
+    >>> nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([1.0]))
+    tensor(1.)
+    """
 
     __constants__ = ["margin", "reduction"]
 
@@ -238,7 +407,18 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """max(0, margin - x[y] + x[i])^p summed over the classes i other than y."""
+    """sum of max(0, margin - x[y] + x[i])^p over the classes i other than the target y, divided by the number of classes.
+
+    p: 1 (unless given) or 2, else ValueError
+    margin: 1 unless given
+    weight: a factor for each class [C]
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: input [N, C] or [C], target [N] or a scalar, integers in [0, C); result a scalar, or [N] with "none".
+
+    >>> nn.MultiMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([3]))
+    tensor(0.3250)
+    """
 
     __constants__ = ["p", "margin", "reduction"]
 
@@ -255,7 +435,18 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm of the difference."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), with d(a, b) = |a - b + eps|_p (Balntas et al. 2016).
+
+    margin: 1 unless given; positive, else ValueError
+    p, eps: of the distance; 2 and 1e-6 unless given
+    swap: whether the smaller of the negative's distances to anchor and positive is taken; False unless given
+    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
+
+    Shapes: [N, D] or [D] each; result a scalar, or [N] with "none".
+
+    >>> nn.TripletMarginLoss()(torch.zeros(1, 2), torch.zeros(1, 2), torch.tensor([[0.3, 0.4]]))
+    tensor(0.5000)
+    """
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]
 
@@ -271,7 +462,19 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with any distance."""
+    """TripletMarginLoss with any distance.
+
+    distance_function: a function of two tensors; PairwiseDistance unless given
+    margin: 1 unless given; positive, else ValueError
+    swap: whether the smaller of the negative's distances to anchor and positive is taken; False unless given
+    reduction: "mean" (unless given), "sum" or "none"
+
+    Shapes: [N, *] each, as the distance takes them; result a scalar, or the distances' shape with "none".
+
+    >>> loss = nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().sum(-1))
+    >>> loss(torch.zeros(1, 2), torch.zeros(1, 2), torch.tensor([[0.25, 0.25]]))
+    tensor(0.5000)
+    """
 
     __constants__ = ["margin", "swap", "reduction"]
 
@@ -289,7 +492,20 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """Connectionist temporal classification (Graves et al. 2006)."""
+    """Connectionist temporal classification: minus the log-probability of target sequences over all their alignments to the
+    input (Graves et al. 2006).
+
+    blank: the class that stands for no symbol; 0 unless given
+    reduction: "mean" (unless given), which divides by the targets' lengths first, "sum" or "none"
+    zero_infinity: whether losses that are infinite, of inputs too short for their targets, count for 0; False unless given
+
+    Shapes: log_probs [T, N, C] or [T, C], log-probabilities; targets [N, S] or one after the other [sum of lengths];
+    input_lengths and target_lengths [N] or scalars; result a scalar, or [N] with "none".
+
+    >>> logs = torch.full((4, 1, 2), 0.5).log()
+    >>> nn.CTCLoss()(logs, torch.tensor([[1]]), torch.tensor([4]), torch.tensor([1])).shape
+    torch.Size([])
+    """
 
     __constants__ = ["blank", "reduction"]
 

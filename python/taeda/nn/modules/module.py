@@ -24,7 +24,23 @@ _PLAIN_DICTS = {"_parameters", "_buffers", "_modules"}
 
 
 class Module(StateMixin, _C.ModuleBase):
-    """What networks and their layers derive from. Attributes that are parameters or modules are registered."""
+    """The base of networks and layers. A class of your own calls super().__init__(), assigns parameters, buffers and modules as
+    attributes, which registers them, and defines `forward`, which a call of the module runs.
+
+    Shapes: as `forward` takes and gives them. Assigning a parameter before super().__init__() is an AttributeError.
+
+    >>> class Scale(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = nn.Parameter(torch.tensor(2.0))
+    ...     def forward(self, x):
+    ...         return x * self.factor
+    >>> model = Scale()
+    >>> model(torch.ones(2))
+    tensor([2., 2.], grad_fn=<MulBackward0>)
+    >>> [name for name, _ in model.named_parameters()]
+    ['factor']
+    """
 
     training: bool
     dump_patches = False

@@ -12,7 +12,16 @@ _layer_norm, _rms_norm = F.layer_norm, F.rms_norm  # others, if a program puts t
 
 
 class LocalResponseNorm(Module):
-    """Divides by (k + alpha mean of squares over neighbouring channels)^beta (Krizhevsky et al. 2012)."""
+    """x / (k + alpha / size * sum of squares over `size` neighbouring channels)^beta (Krizhevsky et al. 2012).
+
+    size: how many channels count as neighbours
+    alpha, beta, k: 1e-4, 0.75 and 1 unless given
+
+    Shapes: input [N, C, *] of three dimensions or more, which the result has; fewer are a ValueError.
+
+    >>> nn.LocalResponseNorm(2)(torch.randn(2, 4, 8)).shape
+    torch.Size([2, 4, 8])
+    """
 
     __constants__ = ["size", "alpha", "beta", "k"]
 
@@ -28,7 +37,16 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm under its name in Torch."""
+    """LocalResponseNorm of images, under an old name.
+
+    size: how many channels count as neighbours
+    alpha, beta, k: 1e-4, 0.75 and 1 unless given
+
+    Shapes: input [N, C, H, W], which the result has.
+
+    >>> nn.CrossMapLRN2d(2)(torch.randn(2, 4, 8, 8)).shape
+    torch.Size([2, 4, 8, 8])
+    """
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
         super().__init__(size, alpha, beta, k)
@@ -39,7 +57,20 @@ def _shape(given):
 
 
 class LayerNorm(Module):
-    """Zero mean and unit variance over the last dimensions (Ba et al. 2016, arXiv:1607.06450)."""
+    """(x - mean) / sqrt(var + eps) * weight + bias, each sample by itself over the last dimensions, with the biased variance
+    (Ba et al. 2016, arXiv:1607.06450).
+
+    normalized_shape: sizes of these dimensions; an int is one of them
+    eps: 1e-5 unless given
+    elementwise_affine: whether weight and bias are there; True unless given
+    bias: whether a bias is there; True unless given
+
+    Shapes: input [*, normalized_shape], which the result has; `weight` (ones) and `bias` (zeros) have normalized_shape.
+    Other last dimensions are a RuntimeError.
+
+    >>> nn.LayerNorm(2)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-1.0000,  1.0000]], grad_fn=<NativeLayerNormBackward0>)
+    """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
 
@@ -69,7 +100,17 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """Divides by the root of the mean of squares over the last dimensions (arXiv:1910.07467)."""
+    """x / sqrt(mean(x^2) + eps) * weight over the last dimensions (Zhang and Sennrich 2019, arXiv:1910.07467).
+
+    normalized_shape: sizes of these dimensions; an int is one of them
+    eps: the machine epsilon of the input's dtype unless given
+    elementwise_affine: whether weight is there; True unless given
+
+    Shapes: input [*, normalized_shape], which the result has; `weight` (ones) has normalized_shape.
+
+    >>> nn.RMSNorm(2)(torch.tensor([[3.0, 3.0]]))
+    tensor([[1., 1.]], grad_fn=<RmsNormBackward0>)
+    """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
 
@@ -95,7 +136,20 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Zero mean and unit variance over groups of channels (arXiv:1803.08494)."""
+    """(x - mean) / sqrt(var + eps) * weight + bias over each group of channels of each sample (Wu and He 2018,
+    arXiv:1803.08494).
+
+    num_groups: how many groups; it divides num_channels, else ValueError
+    num_channels: how many channels
+    eps: 1e-5 unless given
+    affine: whether weight and bias are there; True unless given
+    bias: whether a bias is there; True unless given
+
+    Shapes: input [N, num_channels, *], which the result has; `weight` (ones) and `bias` (zeros) [num_channels].
+
+    >>> nn.GroupNorm(3, 6)(torch.randn(2, 6, 4)).shape
+    torch.Size([2, 6, 4])
+    """
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
 

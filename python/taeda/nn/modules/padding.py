@@ -23,6 +23,18 @@ class _Pad(Module):
 
 
 class _ConstantPad(_Pad):
+    """The input with `value` around its last dimensions.
+
+    padding: how much is added, an int for all sides or (left, right, top, bottom, front, back) as far as there are
+        dimensions; negative numbers cut
+    value: a number
+
+    Shapes: [*, S] to [*, S + before + after] in each of the last 1, 2 or 3 dimensions.
+
+    >>> nn.ConstantPad1d(1, 9.0)(torch.ones(1, 2))
+    tensor([[9., 1., 1., 9.]])
+    """
+
     __constants__ = ["padding", "value"]
 
     def __init__(self, padding, value):
@@ -37,6 +49,17 @@ class _ConstantPad(_Pad):
 
 
 class _ZeroPad(_ConstantPad):
+    """The input with zeros around its last dimensions.
+
+    padding: how much is added, an int for all sides or (left, right, top, bottom, front, back) as far as there are
+        dimensions; negative numbers cut
+
+    Shapes: [*, S] to [*, S + before + after] in each of the last 1, 2 or 3 dimensions.
+
+    >>> nn.ZeroPad1d((1, 2))(torch.ones(1, 2))
+    tensor([[0., 1., 1., 0., 0.]])
+    """
+
     def __init__(self, padding):
         super().__init__(padding, 0.0)
 
@@ -45,6 +68,18 @@ class _ZeroPad(_ConstantPad):
 
 
 class _CircularPad(_Pad):
+    """The input with what stands at its other end around its last dimensions.
+
+    padding: how much is added, an int for all sides or (left, right, top, bottom, front, back) as far as there are
+        dimensions; at most the input's size, else RuntimeError of the call
+
+    Shapes: input [N, C, *] or [C, *] with 1, 2 or 3 dimensions behind the channels, else ValueError; their sizes grow by the
+    padding.
+
+    >>> nn.CircularPad1d(1)(torch.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[3., 1., 2., 3., 1.]])
+    """
+
     _mode = "circular"
 
     def forward(self, input):
@@ -55,10 +90,31 @@ class _CircularPad(_Pad):
 
 
 class _ReflectionPad(_Pad):
+    """The input mirrored at its borders, which are not repeated, around its last dimensions.
+
+    padding: how much is added, an int for all sides or (left, right, top, bottom, front, back) as far as there are
+        dimensions; less than the input's size, else RuntimeError of the call
+
+    Shapes: input [N, C, *] or [C, *] with 1, 2 or 3 dimensions behind the channels; their sizes grow by the padding.
+
+    >>> nn.ReflectionPad1d(1)(torch.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[2., 1., 2., 3., 2.]])
+    """
+
     _mode = "reflect"
 
 
 class _ReplicationPad(_Pad):
+    """The input with its outermost values repeated around its last dimensions.
+
+    padding: how much is added, an int for all sides or (left, right, top, bottom, front, back) as far as there are dimensions
+
+    Shapes: input [N, C, *] or [C, *] with 1, 2 or 3 dimensions behind the channels; their sizes grow by the padding.
+
+    >>> nn.ReplicationPad1d(1)(torch.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[1., 1., 2., 3., 3.]])
+    """
+
     _mode = "replicate"
 
 

@@ -5,7 +5,15 @@ from .module import Module
 
 
 class PixelShuffle(Module):
-    """[*, C r r, H, W] to [*, C, r H, r W] (arXiv:1609.05158)."""
+    """Channels as pixels: groups of r r channels become squares of r x r pixels (Shi et al. 2016, arXiv:1609.05158).
+
+    upscale_factor: r
+
+    Shapes: input [*, C r r, H, W], result [*, C, r H, r W]. A number of channels that r r does not divide is a RuntimeError.
+
+    >>> nn.PixelShuffle(2)(torch.zeros(1, 8, 3, 3)).shape
+    torch.Size([1, 2, 6, 6])
+    """
 
     __constants__ = ["upscale_factor"]
 
@@ -21,7 +29,15 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """[*, C, r H, r W] to [*, C r r, H, W]."""
+    """Pixels as channels, the inverse of PixelShuffle.
+
+    downscale_factor: r
+
+    Shapes: input [*, C, r H, r W], result [*, C r r, H, W]. Sizes that r does not divide are a RuntimeError.
+
+    >>> nn.PixelUnshuffle(2)(torch.zeros(1, 2, 6, 6)).shape
+    torch.Size([1, 8, 3, 3])
+    """
 
     __constants__ = ["downscale_factor"]
 

@@ -30,7 +30,13 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """Largest elements of windows of [N, C, L] or [C, L]."""
+    """The largest element of each window of sequences. Arguments as MaxPool2d's, numbers in place of pairs.
+
+    Shapes: input [N, C, L] or [C, L]; sizes of the result as MaxPool2d's.
+
+    >>> nn.MaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 4.0]]))
+    tensor([[3., 4.]])
+    """
 
     def forward(self, input):
         if F.max_pool1d is not _max_pool1d:
@@ -40,7 +46,22 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """Largest elements of windows of [N, C, H, W] or [C, H, W]."""
+    """The largest element of each window of images; NaN is the largest of all.
+
+    kernel_size: of a window, an int or (height, width)
+    stride: how far windows are apart; kernel_size unless given
+    padding: how many places around the image windows reach, which never win; at most half of kernel_size, else RuntimeError
+        of the call; 0 unless given
+    dilation: how far elements of a window are apart; 1 unless given
+    return_indices: whether a pair of result and places (int64, in the flattened channel) is given, for MaxUnpool2d
+    ceil_mode: whether a last window that starts inside may reach beyond; False unless given
+
+    Shapes: input [N, C, H, W] or [C, H, W], result with H' = floor((H + 2 padding - dilation (kernel_size - 1) - 1) / stride
+    + 1), or ceil.
+
+    >>> nn.MaxPool2d(2)(torch.randn(1, 3, 8, 8)).shape
+    torch.Size([1, 3, 4, 4])
+    """
 
     def forward(self, input):
         if F.max_pool2d is not _max_pool2d:
@@ -50,7 +71,13 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """Largest elements of windows of [N, C, D, H, W] or [C, D, H, W]."""
+    """The largest element of each window of volumes. Arguments as MaxPool2d's, three numbers in place of two.
+
+    Shapes: input [N, C, D, H, W] or [C, D, H, W]; sizes of the result as MaxPool2d's.
+
+    >>> nn.MaxPool3d(2)(torch.randn(1, 3, 4, 8, 8)).shape
+    torch.Size([1, 3, 2, 4, 4])
+    """
 
     def forward(self, input):
         if F.max_pool3d is not _max_pool3d:
@@ -74,19 +101,48 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """The largest elements back at their places, zeros elsewhere."""
+    """The largest elements back at the places from which MaxPool1d took them, zeros elsewhere.
+
+    kernel_size, stride, padding: of the pool
+
+    Shapes: input and places [N, C, L] or [C, L], result [N, C, (L - 1) stride - 2 padding + kernel_size], or the
+    `output_size` that the call takes.
+
+    >>> values, places = nn.MaxPool1d(2, return_indices=True)(torch.tensor([[1.0, 3.0, 2.0, 4.0]]))
+    >>> nn.MaxUnpool1d(2)(values, places)
+    tensor([[0., 3., 0., 4.]])
+    """
 
     _expand, _operation = staticmethod(_single), "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """The largest elements back at their places, zeros elsewhere."""
+    """The largest elements back at the places from which MaxPool2d took them, zeros elsewhere.
+
+    kernel_size, stride, padding: of the pool
+
+    Shapes: input and places [N, C, H, W] or [C, H, W], result with H' = (H - 1) stride - 2 padding + kernel_size, or the
+    `output_size` that the call takes.
+
+    >>> values, places = nn.MaxPool2d(2, return_indices=True)(torch.randn(1, 3, 8, 8))
+    >>> nn.MaxUnpool2d(2)(values, places).shape
+    torch.Size([1, 3, 8, 8])
+    """
 
     _expand, _operation = staticmethod(_pair), "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """The largest elements back at their places, zeros elsewhere."""
+    """The largest elements back at the places from which MaxPool3d took them, zeros elsewhere.
+
+    kernel_size, stride, padding: of the pool
+
+    Shapes: input and places [N, C, D, H, W] or [C, D, H, W]; sizes of the result as MaxUnpool2d's.
+
+    >>> values, places = nn.MaxPool3d(2, return_indices=True)(torch.randn(1, 3, 4, 4, 4))
+    >>> nn.MaxUnpool3d(2)(values, places).shape
+    torch.Size([1, 3, 4, 4, 4])
+    """
 
     _expand, _operation = staticmethod(_triple), "max_unpool3d"
 
@@ -99,7 +155,14 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """Means of windows of [N, C, L] or [C, L]."""
+    """The mean of each window of sequences. Arguments as AvgPool2d's, numbers in place of pairs.
+
+    Shapes: input [N, C, L] or [C, L], result [N, C, L'] or [C, L'] with L' = floor((L + 2 padding - kernel_size) / stride +
+    1).
+
+    >>> nn.AvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 4.0]]))
+    tensor([[2., 3.]])
+    """
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
         super().__init__()
@@ -113,7 +176,20 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """Means of windows of [N, C, H, W] or [C, H, W]."""
+    """The mean of each window of images.
+
+    kernel_size: of a window, an int or (height, width)
+    stride: how far windows are apart; kernel_size unless given
+    padding: zeros around the image; at most half of kernel_size, else RuntimeError of the call; 0 unless given
+    ceil_mode: whether a last window that starts inside may reach beyond; False unless given
+    count_include_pad: whether these zeros count; True unless given
+    divisor_override: what sums are divided by in place of how many elements count
+
+    Shapes: input [N, C, H, W] or [C, H, W], result with H' = floor((H + 2 padding - kernel_size) / stride + 1), or ceil.
+
+    >>> nn.AvgPool2d(2)(torch.ones(1, 3, 8, 8)).shape
+    torch.Size([1, 3, 4, 4])
+    """
 
     __constants__ = [*_AvgPoolNd.__constants__, "divisor_override"]
     _operation = "avg_pool2d"
@@ -131,7 +207,13 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(AvgPool2d):
-    """Means of windows of [N, C, D, H, W] or [C, D, H, W]."""
+    """The mean of each window of volumes. Arguments as AvgPool2d's, three numbers in place of two.
+
+    Shapes: input [N, C, D, H, W] or [C, D, H, W]; sizes of the result as AvgPool2d's.
+
+    >>> nn.AvgPool3d(2)(torch.ones(1, 3, 4, 8, 8)).shape
+    torch.Size([1, 3, 2, 4, 4])
+    """
 
     _operation = "avg_pool3d"
 
@@ -163,13 +245,31 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """Largest elements of windows that begin at random places (Graham 2014, arXiv:1412.6071)."""
+    """The largest elements of windows that begin at random places (Graham 2014, arXiv:1412.6071).
+
+    kernel_size: of a window, an int or (height, width)
+    output_size: the result's (height, width), or output_ratio: the input's are multiplied by it, in (0, 1); exactly one of
+        both, else ValueError
+    return_indices: whether a pair of result and places (int64, in the flattened channel) is given
+
+    Shapes: input [N, C, H, W] or [C, H, W], result [N, C, H', W'] or [C, H', W'] as told.
+
+    >>> nn.FractionalMaxPool2d(2, output_size=4)(torch.randn(1, 3, 8, 8)).shape
+    torch.Size([1, 3, 4, 4])
+    """
 
     _dims, _expand, _operation = 2, staticmethod(_pair), "fractional_max_pool2d"
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """Largest elements of windows that begin at random places (Graham 2014, arXiv:1412.6071)."""
+    """The largest elements of windows that begin at random places (Graham 2014, arXiv:1412.6071). Arguments as
+    FractionalMaxPool2d's, three numbers in place of two.
+
+    Shapes: input [N, C, D, H, W] or [C, D, H, W], result [N, C, D', H', W'] or [C, D', H', W'] as told.
+
+    >>> nn.FractionalMaxPool3d(2, output_size=4)(torch.randn(1, 3, 8, 8, 8)).shape
+    torch.Size([1, 3, 4, 4, 4])
+    """
 
     _dims, _expand, _operation = 3, staticmethod(_triple), "fractional_max_pool3d"
 
@@ -190,19 +290,42 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """Norms of windows: (sum x^p)^(1/p)."""
+    """(sum x^p)^(1/p) over each window of sequences.
+
+    norm_type: p; inf is MaxPool's
+    kernel_size: of a window
+    stride: how far windows are apart; kernel_size unless given
+    ceil_mode: whether a last window that starts inside may reach beyond; False unless given
+
+    Shapes: input [N, C, L] or [C, L], result with L' = floor((L - kernel_size) / stride + 1), or ceil.
+
+    >>> nn.LPPool1d(2, 2)(torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """
 
     _operation = "lp_pool1d"
 
 
 class LPPool2d(_LPPoolNd):
-    """Norms of windows: (sum x^p)^(1/p)."""
+    """(sum x^p)^(1/p) over each window of images. Arguments as LPPool1d's, kernel_size and stride ints or pairs.
+
+    Shapes: input [N, C, H, W] or [C, H, W]; sizes of the result as LPPool1d's.
+
+    >>> nn.LPPool2d(2, 2)(torch.ones(1, 3, 8, 8)).shape
+    torch.Size([1, 3, 4, 4])
+    """
 
     _operation = "lp_pool2d"
 
 
 class LPPool3d(_LPPoolNd):
-    """Norms of windows: (sum x^p)^(1/p)."""
+    """(sum x^p)^(1/p) over each window of volumes. Arguments as LPPool1d's, kernel_size and stride ints or three of them.
+
+    Shapes: input [N, C, D, H, W] or [C, D, H, W]; sizes of the result as LPPool1d's.
+
+    >>> nn.LPPool3d(2, 2)(torch.ones(1, 3, 4, 4, 4)).shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
 
     _operation = "lp_pool3d"
 
@@ -222,19 +345,43 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Means of as many windows as the result shall have elements."""
+    """Means of as many windows as the result shall have elements: window i is from floor(i L / L') up to ceil((i + 1) L / L').
+
+    output_size: L'
+
+    Shapes: input [N, C, L] or [C, L], result [N, C, L'] or [C, L'].
+
+    >>> nn.AdaptiveAvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 4.0]]))
+    tensor([[2., 3.]])
+    """
 
     _operation = "adaptive_avg_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means of as many windows as the result shall have elements; None keeps the input's size."""
+    """Means of as many windows as the result shall have elements, which divide each dimension as AdaptiveAvgPool1d's do.
+
+    output_size: an int or (height, width), where None keeps the input's size
+
+    Shapes: input [N, C, H, W] or [C, H, W], result [N, C, height, width] or [C, height, width].
+
+    >>> nn.AdaptiveAvgPool2d((4, None))(torch.ones(1, 3, 8, 9)).shape
+    torch.Size([1, 3, 4, 9])
+    """
 
     _operation = "adaptive_avg_pool2d"
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of as many windows as the result shall have elements; None keeps the input's size."""
+    """Means of as many windows as the result shall have elements, which divide each dimension as AdaptiveAvgPool1d's do.
+
+    output_size: an int or (depth, height, width), where None keeps the input's size
+
+    Shapes: input [N, C, D, H, W] or [C, D, H, W], result [N, C, depth, height, width], or without N.
+
+    >>> nn.AdaptiveAvgPool3d(2)(torch.ones(1, 3, 8, 8, 8)).shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
 
     _operation = "adaptive_avg_pool3d"
 
@@ -251,18 +398,47 @@ class _AdaptiveMaxPoolNd(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Largest elements of as many windows as the result shall have elements."""
+    """The largest elements of as many windows as the result shall have elements, which are AdaptiveAvgPool1d's.
+
+    output_size: L'
+    return_indices: whether a pair of result and places (int64, in the flattened channel) is given; False unless given
+
+    Shapes: input [N, C, L] or [C, L], result [N, C, L'] or [C, L'].
+
+    >>> nn.AdaptiveMaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 4.0]]))
+    tensor([[3., 4.]])
+    """
 
     _operation = "adaptive_max_pool1d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Largest elements of as many windows as the result shall have elements; None keeps the input's size."""
+    """The largest elements of as many windows as the result shall have elements, which divide each dimension as
+    AdaptiveAvgPool1d's do.
+
+    output_size: an int or (height, width), where None keeps the input's size
+    return_indices: whether a pair of result and places (int64, in the flattened channel) is given; False unless given
+
+    Shapes: input [N, C, H, W] or [C, H, W], result [N, C, height, width] or [C, height, width].
+
+    >>> nn.AdaptiveMaxPool2d((4, None))(torch.randn(1, 3, 8, 9)).shape
+    torch.Size([1, 3, 4, 9])
+    """
 
     _operation = "adaptive_max_pool2d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Largest elements of as many windows as the result shall have elements; None keeps the input's size."""
+    """The largest elements of as many windows as the result shall have elements, which divide each dimension as
+    AdaptiveAvgPool1d's do.
+
+    output_size: an int or (depth, height, width), where None keeps the input's size
+    return_indices: whether a pair of result and places (int64, in the flattened channel) is given; False unless given
+
+    Shapes: input [N, C, D, H, W] or [C, D, H, W], result [N, C, depth, height, width], or without N.
+
+    >>> nn.AdaptiveMaxPool3d(2)(torch.randn(1, 3, 8, 8, 8)).shape
+    torch.Size([1, 3, 2, 2, 2])
+    """
 
     _operation = "adaptive_max_pool3d"

@@ -15,7 +15,23 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 class RNNBase(Module):
-    """Several layers of one kind of cell, in one direction or two."""
+    """Several layers of one kind of cell, in one direction or two: what RNN, LSTM and GRU share.
+
+    mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU", else ValueError
+    input_size, hidden_size: in and H, sizes of an input and of a state
+    num_layers: how many layers, each of which takes the output of the one below; 1 unless given
+    bias: whether b_ih and b_hh are there; True unless given
+    batch_first: whether the batch is the first dimension of input and output, not the second; False unless given
+    dropout: probability with which elements between layers are zeroed while training; 0 unless given
+    bidirectional: whether a second network reads backwards; False unless given
+    proj_size: of an LSTM, the size to which hidden states are projected; 0 (unless given) for none
+
+    Shapes: input [T, N, in], output [T, N, D H] and states [num_layers D, N, H], with D = 2 directions or 1, or all of them
+    without N; the weights begin uniform between -1 / sqrt(H) and 1 / sqrt(H).
+
+    >>> nn.RNNBase("GRU", 3, 5, num_layers=2).weight_ih_l1.shape
+    torch.Size([15, 5])
+    """
 
     __constants__ = ["mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
                      "proj_size"]
@@ -178,7 +194,19 @@ class RNNBase(Module):
 
 
 class RNN(RNNBase):
-    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu (Elman 1990)."""
+    """h = tanh(W_ih x + b_ih + W_hh h + b_hh) for each step, or relu in the place of tanh (Elman 1990).
+
+    input_size, hidden_size, num_layers: in, H and how many layers (1 unless given)
+    nonlinearity: "tanh" (unless given) or "relu", else ValueError
+    bias, batch_first, dropout, bidirectional: as RNNBase's
+
+    Shapes: input [T, N, in] or [T, in] (or a PackedSequence), first states [num_layers D, N, H] or [num_layers D, H], zeros
+    unless given; gives output [T, N, D H] and last states, D = 2 directions or 1.
+
+    >>> output, last = nn.RNN(3, 5)(torch.ones(4, 2, 3))
+    >>> output.shape, last.shape
+    (torch.Size([4, 2, 5]), torch.Size([1, 2, 5]))
+    """
 
     def __init__(self, *args, **kwargs):
         if "proj_size" in kwargs:
@@ -198,7 +226,24 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory (Hochreiter and Schmidhuber 1997); with proj_size, projected hidden states (arXiv:1402.1128)."""
+    """Long short-term memory (Hochreiter and Schmidhuber 1997), for each step
+
+        i, f, g, o = W_ih x + b_ih + W_hh h + b_hh
+        c = sigmoid(f) c + sigmoid(i) tanh(g)
+        h = sigmoid(o) tanh(c)
+
+    with proj_size, h is projected to that size after (arXiv:1402.1128).
+
+    input_size, hidden_size, num_layers: in, H and how many layers (1 unless given)
+    bias, batch_first, dropout, bidirectional, proj_size: as RNNBase's
+
+    Shapes: input [T, N, in] or [T, in] (or a PackedSequence) and first states (h, c) [num_layers D, N, H] or [num_layers D,
+    H], zeros unless given; gives output [T, N, D H] and last states (h, c), D = 2 directions or 1.
+
+    >>> output, (h, c) = nn.LSTM(3, 5, num_layers=2)(torch.ones(4, 2, 3))
+    >>> output.shape, h.shape
+    (torch.Size([4, 2, 5]), torch.Size([2, 2, 5]))
+    """
 
     _operation = staticmethod(_C.lstm)
 
@@ -212,7 +257,23 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent units (Cho et al. 2014, arXiv:1406.1078)."""
+    """Gated recurrent units (Cho et al. 2014, arXiv:1406.1078), for each step
+
+        r = sigmoid(W_ir x + b_ir + W_hr h + b_hr)
+        z = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
+        n = tanh(W_in x + b_in + r (W_hn h + b_hn))
+        h = (1 - z) n + z h
+
+    input_size, hidden_size, num_layers: in, H and how many layers (1 unless given)
+    bias, batch_first, dropout, bidirectional: as RNNBase's
+
+    Shapes: input [T, N, in] or [T, in] (or a PackedSequence), first states [num_layers D, N, H] or [num_layers D, H], zeros
+    unless given; gives output [T, N, D H] and last states, D = 2 directions or 1.
+
+    >>> output, last = nn.GRU(3, 5, bidirectional=True)(torch.ones(4, 2, 3))
+    >>> output.shape, last.shape
+    (torch.Size([4, 2, 10]), torch.Size([2, 2, 5]))
+    """
 
     _operation = staticmethod(_C.gru)
 
@@ -223,7 +284,17 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(Module):
-    """One step of a recurrent network."""
+    """One step of a recurrent network: what RNNCell, LSTMCell and GRUCell share.
+
+    input_size, hidden_size: in and H
+    bias: whether b_ih and b_hh are there
+    num_chunks: how many gates
+
+    Shapes: `weight_ih` [num_chunks H, in], `weight_hh` [num_chunks H, H], biases [num_chunks H].
+
+    >>> nn.RNNCellBase(3, 5, True, 1).weight_ih.shape
+    torch.Size([5, 3])
+    """
 
     __constants__ = ["input_size", "hidden_size", "bias"]
 
@@ -271,7 +342,17 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu."""
+    """One step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.
+
+    input_size, hidden_size: in and H
+    bias: whether b_ih and b_hh are there; True unless given
+    nonlinearity: "tanh" (unless given) or "relu", else RuntimeError of the call
+
+    Shapes: input [N, in] or [in] and h [N, H] or [H], zeros unless given; gives h' in h's shape.
+
+    >>> nn.RNNCell(3, 5)(torch.ones(2, 3)).shape
+    torch.Size([2, 5])
+    """
 
     __constants__ = [*RNNCellBase.__constants__, "nonlinearity"]
 
@@ -287,7 +368,17 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM: (hidden, cell) states."""
+    """One step of LSTM.
+
+    input_size, hidden_size: in and H
+    bias: whether b_ih and b_hh are there; True unless given
+
+    Shapes: input [N, in] or [in] and (h, c) [N, H] or [H], zeros unless given; gives the next (h, c).
+
+    >>> h, c = nn.LSTMCell(3, 5)(torch.ones(2, 3))
+    >>> h.shape
+    torch.Size([2, 5])
+    """
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
@@ -297,7 +388,16 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU."""
+    """One step of GRU.
+
+    input_size, hidden_size: in and H
+    bias: whether b_ih and b_hh are there; True unless given
+
+    Shapes: input [N, in] or [in] and h [N, H] or [H], zeros unless given; gives the next h.
+
+    >>> nn.GRUCell(3, 5)(torch.ones(2, 3)).shape
+    torch.Size([2, 5])
+    """
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)

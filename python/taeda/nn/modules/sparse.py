@@ -10,7 +10,21 @@ _embedding = F.embedding  # another, if a program puts one there, is called
 
 
 class Embedding(Module):
-    """Rows of a table at integers."""
+    """Rows of a table that learns, one for each integer.
+
+    num_embeddings, embedding_dim: rows of the table and their size
+    padding_idx: a row of zeros without a gradient; may be negative, an AssertionError outside of the table
+    max_norm, norm_type: rows with a larger norm (of order 2 unless given) are shortened to it when they are looked up
+    scale_grad_by_freq: whether a row's gradient is divided by how often it was looked up; False unless given
+    sparse: whether the table's gradient is a sparse tensor; False unless given
+    _weight: the table, where there is one
+
+    Shapes: input of integers [*], result [*, embedding_dim]; `weight` [num_embeddings, embedding_dim] begins standard normal.
+    An integer outside of the table is an IndexError.
+
+    >>> nn.Embedding(10, 3)(torch.tensor([[1, 2], [4, 9]])).shape
+    torch.Size([2, 2, 3])
+    """
 
     __constants__ = ["num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"]
 
@@ -77,7 +91,20 @@ def _check_weight(weight, num_embeddings, embedding_dim):
 
 
 class EmbeddingBag(Module):
-    """Sums, means or maxima of bags of rows."""
+    """Sums, means or maxima of rows of a table that learns, for bags of integers.
+
+    num_embeddings, embedding_dim: rows of the table and their size
+    mode: "mean" (unless given), "sum" or "max"
+    include_last_offset: whether `offsets` end with the number of integers; False unless given
+    padding_idx: integers that count for nothing
+    max_norm, norm_type, scale_grad_by_freq, sparse: as Embedding's
+
+    Shapes: input [B, L], each row a bag, or [n] with `offsets` [B] at which bags begin; result [B, embedding_dim].
+    `per_sample_weights`, in the input's shape, are for "sum" alone.
+
+    >>> nn.EmbeddingBag(10, 3)(torch.tensor([1, 2, 4, 9]), torch.tensor([0, 3])).shape
+    torch.Size([2, 3])
+    """
 
     __constants__ = ["num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
                      "include_last_offset", "padding_idx"]

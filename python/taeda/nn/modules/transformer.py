@@ -84,7 +84,24 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Self-attention and a network of two layers."""
+    """Self-attention and a network of two layers, each with a residual connection, dropout and a layer norm: norm(x + f(x)), or
+    x + f(norm(x)) (Vaswani et al. 2017, arXiv:1706.03762).
+
+    d_model: E, the size of inputs
+    nhead: how many heads; divides d_model
+    dim_feedforward: between the two layers; 2048 unless given
+    dropout: probability; 0.1 unless given
+    activation: between the two layers; a function, "relu" (unless given) or "gelu", else RuntimeError
+    layer_norm_eps: 1e-5 unless given
+    batch_first: whether inputs are [N, S, E] and not [S, N, E]; False unless given
+    norm_first: which of both orders; False unless given
+    bias: of projections and norms; True unless given
+
+    Shapes: src [S, N, E] or [S, E], which the result has; src_mask [S, S] or [N nhead, S, S], src_key_padding_mask [N, S].
+
+    >>> nn.TransformerEncoderLayer(8, 2, 16)(torch.ones(5, 3, 8)).shape
+    torch.Size([5, 3, 8])
+    """
 
     def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
                  batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
@@ -111,7 +128,15 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Self-attention, attention to the encoder's output and a network of two layers."""
+    """Self-attention, attention to the encoder's output and a network of two layers, each with a residual connection, dropout
+    and a layer norm. Arguments as TransformerEncoderLayer's.
+
+    Shapes: tgt [T, N, E] or [T, E], which the result has, and memory [S, N, E] or [S, E]; tgt_mask [T, T], memory_mask [T,
+    S], tgt_key_padding_mask [N, T], memory_key_padding_mask [N, S].
+
+    >>> nn.TransformerDecoderLayer(8, 2, 16)(torch.ones(4, 3, 8), torch.ones(5, 3, 8)).shape
+    torch.Size([4, 3, 8])
+    """
 
     def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
                  batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
@@ -146,7 +171,18 @@ class TransformerDecoderLayer(_Layer):
 
 
 class TransformerEncoder(Module):
-    """A stack of copies of an encoder layer."""
+    """Copies of an encoder layer one after another.
+
+    encoder_layer: the layer, of which each is a copy
+    num_layers: how many
+    norm: a module behind the last one; None unless given
+    enable_nested_tensor, mask_check: are taken and change nothing
+
+    Shapes: src [S, N, E], which the result has, or as the layer takes it.
+
+    >>> nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2, enable_nested_tensor=False)(torch.ones(5, 3, 8)).shape
+    torch.Size([5, 3, 8])
+    """
 
     __constants__ = ["norm"]
 
@@ -169,7 +205,17 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """A stack of copies of a decoder layer."""
+    """Copies of a decoder layer one after another.
+
+    decoder_layer: the layer, of which each is a copy
+    num_layers: how many
+    norm: a module behind the last one; None unless given
+
+    Shapes: tgt [T, N, E], which the result has, and memory [S, N, E], or as the layer takes them.
+
+    >>> nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16), 2)(torch.ones(4, 3, 8), torch.ones(5, 3, 8)).shape
+    torch.Size([4, 3, 8])
+    """
 
     __constants__ = ["norm"]
 
@@ -191,7 +237,20 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """Encoder and decoder."""
+    """Encoder and decoder, with a layer norm behind each (Vaswani et al. 2017, arXiv:1706.03762).
+
+    d_model, nhead: E and how many heads; 512 and 8 unless given
+    num_encoder_layers, num_decoder_layers: 6 unless given
+    dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias: as TransformerEncoderLayer's
+    custom_encoder, custom_decoder: modules in the place of these
+
+    Shapes: src [S, N, E] and tgt [T, N, E] give [T, N, E]; with batch_first N stands first. Other sizes of N or E are a
+    RuntimeError.
+
+    >>> model = nn.Transformer(8, 2, 1, 1, 16)
+    >>> model(torch.ones(5, 3, 8), torch.ones(4, 3, 8)).shape
+    torch.Size([4, 3, 8])
+    """
 
     def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1,
                  activation=F.relu, custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-5, batch_first=False,
@@ -225,7 +284,14 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
-        """-inf where a position would look at a later one."""
+        """A matrix with -inf where a position would look at a later one, and 0 elsewhere.
+
+        Shapes: sz is a number; result [sz, sz].
+
+        >>> nn.Transformer.generate_square_subsequent_mask(2)
+        tensor([[0., -inf],
+                [0., 0.]])
+        """
         return _causal_mask(sz, device, dtype)
 
     def _reset_parameters(self):

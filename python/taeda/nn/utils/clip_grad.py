@@ -13,7 +13,15 @@ def _listed(tensors):
 
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """The p-norm over all elements of all tensors, a 0-d tensor."""
+    """The p-norm over all elements of all tensors, a scalar.
+
+    tensors: a tensor or several, of any shapes
+    norm_type: p; 2 unless given
+    error_if_nonfinite: whether NaN or infinity is a RuntimeError; False unless given
+
+    >>> nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
+    tensor(5.)
+    """
     tensors, norm_type = _listed(tensors), float(norm_type)
     if not tensors:
         return _C.zeros(())
@@ -28,7 +36,17 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 
 
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
-    """Scales gradients whose norm is known so that it becomes max_norm at most."""
+    """Scales gradients whose norm is known, in place, so that it becomes max_norm at most.
+
+    parameters: a tensor or several, of any shapes
+    max_norm, total_norm: scalars
+
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> w.grad = torch.tensor([3.0, 4.0])
+    >>> nn.utils.clip_grads_with_norm_([w], 1.0, torch.tensor(5.0))
+    >>> w.grad
+    tensor([0.6000, 0.8000])
+    """
     with no_grad():
         factor = (float(max_norm) / (total_norm + 1e-6)).clamp_max(1.0)
         for param in _listed(parameters):
@@ -37,7 +55,20 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Scales all gradients so that their norm becomes max_norm at most; returns what it was, a 0-d tensor."""
+    """Scales all gradients together, in place, so that their norm becomes max_norm at most; returns what it was, a scalar.
+
+    parameters: a tensor or several, of any shapes
+    max_norm: a scalar
+    norm_type: the norm's order; 2 unless given
+    error_if_nonfinite: whether NaN or infinity is a RuntimeError; False unless given
+
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> w.grad = torch.tensor([3.0, 4.0])
+    >>> nn.utils.clip_grad_norm_([w], 1.0)
+    tensor(5.)
+    >>> w.grad
+    tensor([0.6000, 0.8000])
+    """
     given = _listed(parameters)
     if not given and isinstance(parameters, types.GeneratorType):
         warn("`parameters` is an empty generator, no gradient clipping will occur.")
@@ -52,13 +83,30 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """clip_grad_norm_ under an old name, with a warning; tensors of any shapes.
+
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> w.grad = torch.tensor([3.0, 4.0])
+    >>> nn.utils.clip_grad_norm([w], 1.0)
+    tensor(5.)
+    """
     warn("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
          FutureWarning)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
-    """Limits every element of the gradients to [-clip_value, clip_value]."""
+    """Limits every element of the gradients to [-clip_value, clip_value], in place.
+
+    parameters: a tensor or several, of any shapes
+    clip_value: a scalar
+
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> w.grad = torch.tensor([3.0, -0.5])
+    >>> nn.utils.clip_grad_value_([w], 1.0)
+    >>> w.grad
+    tensor([ 1.0000, -0.5000])
+    """
     limit = float(clip_value)
     with no_grad():
         for param in _listed(parameters):

@@ -26,7 +26,17 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module, name="weight", dim=0):
-    """A weight as a length times a direction (Salimans and Kingma 2016, arXiv:1602.07868)."""
+    """A weight as a length times a direction: w = g v / |v| (Salimans and Kingma 2016, arXiv:1602.07868). Gives the module.
+
+    name: of the parameter; "weight" unless given
+    dim: along which there is a length for each index; 0 unless given, None for one length
+
+    Shapes: g has size 1 but in `dim`, v has the weight's shape.
+
+    >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))
+    >>> layer.parametrizations.weight.original0.shape
+    torch.Size([2, 1])
+    """
     module._register_load_state_dict_pre_hook(_OldNames(name))
     return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
@@ -76,7 +86,19 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """A weight divided by its largest singular value (Miyato et al. 2018, arXiv:1802.05957)."""
+    """A weight divided by its largest singular value, which power iterations find (Miyato et al. 2018, arXiv:1802.05957). Gives
+    the module.
+
+    name: of the parameter; "weight" unless given
+    n_power_iterations: in each forward while training; 1 unless given; not positive is a ValueError
+    eps: 1e-12 unless given
+    dim: which dimension the rows of the matrix are; 0 unless given, 1 of transposed convolutions
+
+    Shapes: the weight's stays.
+
+    >>> nn.utils.parametrizations.spectral_norm(nn.Linear(3, 2)).weight.shape
+    torch.Size([2, 3])
+    """
     weight = getattr(module, name, None)
     if not isinstance(weight, _C.TensorBase):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
@@ -143,7 +165,19 @@ class _Orthogonal(Module):
 
 
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
-    """A weight with orthonormal rows or columns; maps "matrix_exp", "cayley" and "householder"."""
+    """A weight with orthonormal rows or columns, whichever are fewer. Gives the module.
+
+    name: of the parameter; "weight" unless given
+    orthogonal_map: "matrix_exp", "cayley" or "householder", else ValueError; unless given, the first for square matrices and
+        the last for others
+    use_trivialization: whether the map is one from a fixed matrix on; True unless given
+
+    Shapes: the weight's stays; fewer than two dimensions are a ValueError.
+
+    >>> w = nn.utils.parametrizations.orthogonal(nn.Linear(4, 4)).weight
+    >>> torch.allclose(w @ w.T, torch.eye(4), atol=1e-5)
+    True
+    """
     weight = getattr(module, name, None)
     if not isinstance(weight, _C.TensorBase):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")

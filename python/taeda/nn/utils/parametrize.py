@@ -15,7 +15,13 @@ _cache, _cache_depth = {}, 0
 
 @contextlib.contextmanager
 def cached():
-    """Computes each parametrized tensor once in the block."""
+    """Computes each parametrized tensor once in the block, where modules ask for it often. Takes no arguments; shapes stay.
+
+    >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))
+    >>> with nn.utils.parametrize.cached():
+    ...     layer.weight is layer.weight
+    True
+    """
     global _cache_depth
     _cache_depth += 1
     try:
@@ -117,7 +123,28 @@ def _inject_property(module, name):
 
 
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
-    """Makes a parameter or buffer parametrization(original); the original starts at right_inverse of its value."""
+    """Makes a parameter or buffer parametrization(original), where the original starts at `right_inverse` of its value. Gives
+    the module.
+
+    module, tensor_name: whose
+    parametrization: a module; with `right_inverse` a method of it, several originals where that gives several
+    unsafe: whether shape and dtype may change; False unless given
+
+    Shapes: the tensor's stays, else ValueError.
+
+    >>> class Positive(nn.Module):
+    ...     def forward(self, x):
+    ...         return x.exp()
+    ...     def right_inverse(self, y):
+    ...         return y.log()
+    >>> layer = nn.Linear(2, 1, bias=False)
+    >>> with torch.no_grad():
+    ...     layer.weight.fill_(2.0)
+    Parameter containing:
+    tensor([[2., 2.]], requires_grad=True)
+    >>> nn.utils.parametrize.register_parametrization(layer, "weight", Positive()).weight.detach()
+    tensor([[2., 2.]])
+    """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         module.parametrizations[tensor_name].append(parametrization)
@@ -148,7 +175,11 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
 
 
 def is_parametrized(module, tensor_name=None):
-    """Whether the tensor, or any of the module's, is parametrized."""
+    """Whether the tensor of that name (a text), or any of the module's, is parametrized.
+
+    >>> nn.utils.parametrize.is_parametrized(nn.Linear(2, 1))
+    False
+    """
     found = module.__dict__.get("_modules", {}).get("parametrizations")
     if not isinstance(found, ModuleDict):
         return False
@@ -156,7 +187,15 @@ def is_parametrized(module, tensor_name=None):
 
 
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
-    """Makes a tensor a plain one again, with the value it has or, without `leave_parametrized`, its original's."""
+    """Makes a tensor a plain one again, with the value it has or, without `leave_parametrized`, its original's. Gives the
+    module.
+
+    Shapes: the tensor's stays; one that is not parametrized is a ValueError.
+
+    >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))
+    >>> nn.utils.parametrize.is_parametrized(nn.utils.parametrize.remove_parametrizations(layer, "weight"))
+    False
+    """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     made = module.parametrizations[tensor_name]
@@ -182,7 +221,11 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 
 
 def type_before_parametrizations(module):
-    """The module's class as it was before."""
+    """The module's class as it was before it had parametrizations; shapes stay.
+
+    >>> nn.utils.parametrize.type_before_parametrizations(nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))).__name__
+    'Linear'
+    """
     return type(module)._base_class if is_parametrized(module) else type(module)
 
 

@@ -230,43 +230,88 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module, name):
-    """A mask of ones for a parameter."""
+    """A mask of ones for a parameter: it becomes `name_orig` times `name_mask`. Gives the module; shapes stay.
+
+    >>> nn.utils.prune.identity(nn.Linear(2, 1), "weight").weight_mask
+    tensor([[1., 1.]])
+    """
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module, name, amount):
-    """Prunes `amount` elements (a part of them where it is a float) at random."""
+    """Prunes elements at random: the parameter becomes `name_orig` times `name_mask`. Gives the module; shapes stay.
+
+    amount: how many, or which part as a float in [0, 1], else ValueError
+
+    >>> nn.utils.prune.random_unstructured(nn.Linear(4, 1), "weight", 2).weight_mask.sum()
+    tensor(2.)
+    """
     RandomUnstructured.apply(module, name, amount=amount)
     return module
 
 
 def l1_unstructured(module, name, amount, importance_scores=None):
-    """Prunes the `amount` elements of least absolute value."""
+    """Prunes the elements of least absolute value: the parameter becomes `name_orig` times `name_mask`. Gives the module;
+    shapes stay.
+
+    amount: how many, or which part as a float in [0, 1], else ValueError
+    importance_scores: of the parameter's shape, in the place of its values
+
+    >>> nn.utils.prune.l1_unstructured(nn.Linear(4, 1), "weight", 0.5).weight_mask.sum()
+    tensor(2.)
+    """
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module, name, amount, dim):
-    """Prunes `amount` channels along `dim` at random."""
+    """Prunes whole channels along `dim` at random. Gives the module; shapes stay.
+
+    amount: how many, or which part as a float in [0, 1], else ValueError
+
+    >>> nn.utils.prune.random_structured(nn.Linear(2, 4), "weight", 1, dim=0).weight_mask.sum()
+    tensor(6.)
+    """
     RandomStructured.apply(module, name, amount=amount, dim=dim)
     return module
 
 
 def ln_structured(module, name, amount, n, dim, importance_scores=None):
-    """Prunes the `amount` channels along `dim` with the least norm of order n."""
+    """Prunes the channels along `dim` with the least norm of order n. Gives the module; shapes stay.
+
+    amount: how many, or which part as a float in [0, 1], else ValueError
+    importance_scores: of the parameter's shape, in the place of its values
+
+    >>> nn.utils.prune.ln_structured(nn.Linear(2, 4), "weight", 1, n=2, dim=0).weight_mask.sum()
+    tensor(6.)
+    """
     LnStructured.apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module, name, mask):
-    """Prunes where the mask is zero."""
+    """Prunes where the mask, of the parameter's shape, is zero. Gives the module.
+
+    >>> nn.utils.prune.custom_from_mask(nn.Linear(2, 1), "weight", torch.tensor([[1, 0]])).weight_mask
+    tensor([[1., 0.]])
+    """
     CustomFromMask.apply(module, name, mask=mask)
     return module
 
 
 def global_unstructured(parameters, pruning_method, importance_scores=None, **kwargs):
-    """Prunes several (module, name) as if they were one tensor."""
+    """Prunes several parameters as if they were one tensor.
+
+    parameters: pairs of module and name, else TypeError; of any shapes
+    pruning_method: a class like L1Unstructured, and kwargs its arguments
+    importance_scores: {(module, name): scores} in the place of values
+
+    >>> a, b = nn.Linear(2, 1), nn.Linear(2, 1)
+    >>> nn.utils.prune.global_unstructured([(a, "weight"), (b, "weight")], nn.utils.prune.L1Unstructured, amount=2)
+    >>> int(a.weight_mask.sum() + b.weight_mask.sum())
+    2
+    """
     parameters = list(parameters)
     scores = {} if importance_scores is None else importance_scores
     tensors = [scores.get(p, getattr(*p)).detach() for p in parameters]
@@ -285,7 +330,13 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
 
 
 def remove(module, name):
-    """Makes the pruning of a parameter lasting, and takes mask and hook away."""
+    """Makes the pruning of a parameter lasting, and takes mask and hook away. Gives the module; a ValueError where there is
+    none. Shapes stay.
+
+    >>> layer = nn.utils.prune.l1_unstructured(nn.Linear(4, 1), "weight", 2)
+    >>> nn.utils.prune.is_pruned(nn.utils.prune.remove(layer, "weight"))
+    False
+    """
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             hook.remove(module)
@@ -295,5 +346,9 @@ def remove(module, name):
 
 
 def is_pruned(module):
-    """Whether a module or one of its children has a pruned parameter."""
+    """Whether a module or one of its children has a pruned parameter, of any shape.
+
+    >>> nn.utils.prune.is_pruned(nn.Linear(4, 1))
+    False
+    """
     return any(isinstance(hook, BasePruningMethod) for _, m in module.named_modules() for hook in m._forward_pre_hooks.values())

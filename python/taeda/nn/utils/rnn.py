@@ -11,10 +11,14 @@ _Parts = collections.namedtuple("PackedSequence", ["data", "batch_sizes", "sorte
 
 
 class PackedSequence(_Parts):
-    """Sequences without padding: the first elements of all, then the second of those that have one, and so on.
+    """Sequences without padding: the first elements of all, then the second of those that have one, and so on; what
+    pack_padded_sequence gives and recurrent networks take.
 
-    `batch_sizes` (int64, on the CPU) tells how many sequences have an element at each step, `sorted_indices` where each
-    sequence comes from, `unsorted_indices` is the inverse.
+    Fields: `data` [sum of lengths, *]; `batch_sizes` (int64, on the CPU), how many sequences have each step; `sorted_indices`
+        and `unsorted_indices` [N], or None, from the order before packing to that of falling lengths and back.
+
+    >>> nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]).batch_sizes
+    tensor([2, 1])
     """
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
@@ -66,7 +70,13 @@ for _name, _dtype in (("double", _C.float64), ("float", _C.float32), ("half", _C
 
 
 def invert_permutation(permutation):
-    """p with p[permutation[i]] = i."""
+    """p with p[permutation[i]] = i; of None, None.
+
+    Shapes: a vector [n] of 0, ..., n - 1 in any order, and so is the result.
+
+    >>> nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))
+    tensor([1, 2, 0])
+    """
     if permutation is None:
         return None
     out = _C.empty_like(permutation)
@@ -74,14 +84,37 @@ def invert_permutation(permutation):
 
 
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
-    """Packs [T, N, *] ([N, T, *] if `batch_first`), of which sequence i fills the first lengths[i] steps."""
+    """Packs padded sequences for recurrent networks, which then leave the padding out.
+
+    input: [T, N, *], or [N, T, *] with batch_first, of which sequence i fills the first lengths[i] steps
+    lengths: a list or a tensor on the CPU, [N]; not positive is a RuntimeError
+    enforce_sorted: whether lengths must fall, else RuntimeError; True unless given
+
+    Shapes: the packed `data` is [sum of lengths, *].
+
+    >>> packed = nn.utils.rnn.pack_padded_sequence(torch.ones(3, 2, 4), [3, 1])
+    >>> packed.data.shape, packed.batch_sizes
+    (torch.Size([4, 4]), tensor([2, 1, 1]))
+    """
     if not isinstance(lengths, _C.TensorBase):
         lengths = _C._tensor_from(list(lengths), _C.int64, None)
     return PackedSequence(*_C._rnn.pack_padded_sequence(input, lengths, batch_first, enforce_sorted))
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
-    """The inverse: the padded tensor and the lengths, in the order from before packing."""
+    """The inverse of pack_padded_sequence: the padded tensor and the lengths, in the order from before packing.
+
+    batch_first: whether the batch is the first dimension; False unless given
+    padding_value: what fills up; 0 unless given
+    total_length: T; the longest length unless given, and a ValueError if it is less
+
+    Shapes: [T, N, *] or [N, T, *], and [N].
+
+    >>> packed = nn.utils.rnn.pack_padded_sequence(torch.ones(3, 2, 4), [3, 1])
+    >>> padded, lengths = nn.utils.rnn.pad_packed_sequence(packed)
+    >>> padded.shape, lengths
+    (torch.Size([3, 2, 4]), tensor([3, 1]))
+    """
     longest = sequence.batch_sizes.size(0)
     if total_length is not None and total_length < longest:
         raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but got "
@@ -90,7 +123,19 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
-    """Sequences [L_i, *] as one tensor [max L, N, *] (or [N, max L, *]), filled up at their ends or, "left", their starts."""
+    """Sequences as one tensor, filled up at their ends or starts.
+
+    sequences: tensors [L_i, *]
+    batch_first: whether the batch is the first dimension; False unless given
+    padding_value: what fills up; 0 unless given
+    padding_side: "right" (unless given) or "left", else RuntimeError
+
+    Shapes: [max L, N, *] or [N, max L, *].
+
+    >>> nn.utils.rnn.pad_sequence([torch.tensor([1, 2]), torch.tensor([3])], batch_first=True)
+    tensor([[1, 2],
+            [3, 0]])
+    """
     try:
         sequences = list(sequences.unbind(0)) if isinstance(sequences, _C.TensorBase) else list(sequences)
     except TypeError:
@@ -112,19 +157,35 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
-    """The inverse: sequence i is the first lengths[i] steps."""
+    """The inverse of pad_sequence: sequence i is the first lengths[i] steps.
+
+    Shapes: [T, N, *], or [N, T, *] with batch_first, and lengths [N]; sequences [L_i, *].
+
+    >>> nn.utils.rnn.unpad_sequence(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1]), batch_first=True)
+    [tensor([1, 2]), tensor([3])]
+    """
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
     return [s[:int(n)] for s, n in zip(padded_sequences.unbind(0), lengths)]
 
 
 def pack_sequence(sequences, enforce_sorted=True):
-    """Packs sequences [L_i, *], by falling length unless `enforce_sorted` is False."""
+    """Packs sequences [L_i, *], by falling length unless `enforce_sorted` is False.
+
+    Shapes: the packed `data` is [sum of lengths, *].
+
+    >>> nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]).data
+    tensor([1, 3, 2])
+    """
     lengths = _C._tensor_from([s.size(0) for s in sequences], _C.int64, None)
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences):
-    """The inverse."""
+    """The inverse of pack_sequence: a list of sequences [L_i, *].
+
+    >>> nn.utils.rnn.unpack_sequence(nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]))
+    [tensor([1, 2]), tensor([3])]
+    """
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)

@@ -79,13 +79,28 @@ def default_dim(module):
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """Replaces a parameter by `name_orig`, from which it is computed before each forward."""
+    """Replaces a parameter by `name_orig`, from which, divided by its largest singular value, it is computed before each
+    forward; the former form of parametrizations.spectral_norm. Gives the module.
+
+    name, n_power_iterations, eps, dim: as there
+
+    Shapes: the weight's stays.
+
+    >>> nn.utils.spectral_norm(nn.Linear(3, 2)).weight_orig.shape
+    torch.Size([2, 3])
+    """
     SpectralNorm.apply(module, name, n_power_iterations, default_dim(module) if dim is None else dim, eps)
     return module
 
 
 def remove_spectral_norm(module, name="weight"):
-    """Makes the parameter one again."""
+    """Makes the parameter one again, with the value it has. Gives the module; a ValueError where there is no spectral norm.
+
+    Shapes: the weight's stays.
+
+    >>> nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Linear(3, 2))).weight.shape
+    torch.Size([2, 3])
+    """
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, SpectralNorm) and hook.name == name:
             hook.remove(module)

@@ -60,5 +60,10 @@ def call_with(module, parameters_and_buffers, args=None, kwargs=None, *, tie_wei
 @deprecated("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
             "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.")
 def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
-    """torch.func.functional_call, by its former name."""
+    """torch.func.functional_call, by its former name; shapes as there.
+
+    >>> layer = nn.Linear(2, 1, bias=False)
+    >>> nn.utils.stateless.functional_call(layer, {"weight": torch.tensor([[1.0, 2.0]])}, (torch.ones(2),))
+    tensor([3.])
+    """
     return call_with(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)

@@ -46,7 +46,16 @@ class WeightNorm:
 
 
 def weight_norm(module, name="weight", dim=0):
-    """Replaces a parameter by its norms `name_g` along `dim` and `name_v`, from which it is computed before each forward."""
+    """Replaces a parameter by its norms `name_g` along `dim` and `name_v`, from which it is computed before each forward; the
+    former form of parametrizations.weight_norm. Gives the module.
+
+    name, dim: as there
+
+    Shapes: g has size 1 but in `dim`, v has the weight's shape.
+
+    >>> nn.utils.weight_norm(nn.Linear(3, 2)).weight_g.shape
+    torch.Size([2, 1])
+    """
     warn("`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
          FutureWarning)
     WeightNorm.apply(module, name, dim)
@@ -54,7 +63,13 @@ def weight_norm(module, name="weight", dim=0):
 
 
 def remove_weight_norm(module, name="weight"):
-    """Makes the parameter one again."""
+    """Makes the parameter one again, with the value it has. Gives the module; a ValueError where there is no weight norm.
+
+    Shapes: the weight's stays.
+
+    >>> nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(3, 2))).weight.shape
+    torch.Size([2, 3])
+    """
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, WeightNorm) and hook.name == name:
             hook.remove(module)

@@ -35,7 +35,14 @@ def _same_kind(original, items):
 
 
 def default_convert(data):
-    """NumPy's arrays and numbers become tensors, whatever they are in; everything else stays."""
+    """NumPy's arrays and numbers become tensors, whatever containers they are in; everything else stays.
+
+    Shapes: those of the arrays; numbers are scalars.
+
+    >>> import numpy
+    >>> torch.utils.data.default_convert({"a": numpy.array([1, 2])})
+    {'a': tensor([1, 2])}
+    """
     if isinstance(data, _C.TensorBase):
         return data
     if _is_numpy(data):
@@ -100,6 +107,13 @@ def collate(batch, *, collate_fn_map=None):
 
 
 def default_collate(batch):
-    """A batch of examples: tensors, arrays and numbers get a new first dimension, texts stay a list, dicts, tuples and
-    lists are batched part by part. Raises TypeError for anything else, RuntimeError for parts that do not match."""
+    """A batch of examples: tensors, arrays and numbers get a new first dimension, texts stay a list, dicts, tuples and lists
+    are batched part by part.
+
+    Shapes: n examples [*] to [n, *]; others, and other types, are an error (RuntimeError, TypeError).
+
+    >>> torch.utils.data.default_collate([(1, torch.zeros(2)), (3, torch.ones(2))])
+    [tensor([1, 3]), tensor([[0., 0.],
+            [1., 1.]])]
+    """
     return collate(batch, collate_fn_map=default_collate_fn_map)

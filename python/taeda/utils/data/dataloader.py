@@ -60,11 +60,26 @@ def _warn_of_many(num_workers):
 
 
 class DataLoader(typing.Generic[_T]):
-    """Iterates over batches of a data set. The arguments are PyTorch's.
+    """Iterates over batches of a data set.
 
-    `num_workers` processes make batches ahead of time, `prefetch_factor` each (2 unless given); the order of batches, and
-    the random numbers of workers, do not depend on their number or speed. An exception of a worker is raised here with the
-    worker's traceback in its text. Raises ValueError for arguments that exclude each other.
+    dataset: one with numbered examples (`__getitem__`, `__len__`) or an IterableDataset
+    batch_size: how many examples a batch has; 1 unless given; None for examples one by one
+    shuffle: whether each epoch is in another random order; False unless given
+    sampler, batch_sampler: give the numbers of examples, or lists of them, in the place of shuffle and batch_size
+    num_workers: processes that read ahead; 0 (unless given) for this one
+    collate_fn: makes a batch of a list of examples; default_collate unless given
+    pin_memory, drop_last, timeout: whether batches are put where devices read fast, whether a last short batch is left out,
+        seconds to wait for a worker (0 for ever); False, False and 0 unless given
+    worker_init_fn, multiprocessing_context, generator, prefetch_factor, persistent_workers: of workers
+
+    Shapes: examples [*] to batches [batch_size, *]. Settings that contradict each other are a ValueError.
+
+    >>> data = torch.utils.data.TensorDataset(torch.arange(5), torch.zeros(5, 2))
+    >>> for x, y in torch.utils.data.DataLoader(data, batch_size=2):
+    ...     print(x, y.shape)
+    tensor([0, 1]) torch.Size([2, 2])
+    tensor([2, 3]) torch.Size([2, 2])
+    tensor([4]) torch.Size([1, 2])
     """
 
     _ready = False

@@ -13,9 +13,18 @@ _T = typing.TypeVar("_T", covariant=True)
 
 
 class Dataset(typing.Generic[_T]):
-    """Examples by number or key: a class of your own defines `__getitem__` and, for most samplers, `__len__`.
+    """Examples by number or key: a class of your own defines `__getitem__` and, for most samplers, `__len__`. It may define
+    `__getitems__(indices)`, which loaders call for a whole batch.
 
-    One that can fetch many examples faster than one by one defines `__getitems__(indices)`, which returns a list.
+    Shapes: examples of any; `a + b` is a ConcatDataset.
+
+    >>> class Squares(torch.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, i):
+    ...         return i * i
+    >>> [Squares()[i] for i in range(4)]
+    [0, 1, 4, 9]
     """
 
     def __getitem__(self, index):
@@ -26,9 +35,16 @@ class Dataset(typing.Generic[_T]):
 
 
 class IterableDataset(Dataset[_T], metaclass=abc.ABCMeta):
-    """Examples one after another: a class of your own defines `__iter__`.
+    """Examples one after another: a class of your own defines `__iter__`. In a worker of a loader, get_worker_info says which
+    part of them is this worker's.
 
-    Every worker of a loader has a copy of the data set; `get_worker_info` tells it which part is its own.
+    Shapes: examples of any; `a + b` is a ChainDataset.
+
+    >>> class Count(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(3))
+    >>> list(Count())
+    [0, 1, 2]
     """
 
     @abc.abstractmethod
@@ -40,7 +56,13 @@ class IterableDataset(Dataset[_T], metaclass=abc.ABCMeta):
 
 
 class TensorDataset(Dataset):
-    """Example i is the i-th slice along dimension 0 of each tensor, in a tuple."""
+    """Example i is the i-th slice along dimension 0 of each tensor, in a tuple.
+
+    Shapes: tensors [n, *] of one n, else AssertionError; examples [*].
+
+    >>> torch.utils.data.TensorDataset(torch.tensor([[1, 2], [3, 4]]), torch.tensor([5, 6]))[1]
+    (tensor([3, 4]), tensor(6))
+    """
 
     def __init__(self, *tensors):
         assert all(tensors[0].size(0) == t.size(0) for t in tensors), "Size mismatch between tensors"
@@ -61,7 +83,13 @@ class TensorDataset(Dataset):
 
 
 class StackDataset(Dataset):
-    """Example i has the i-th example of each data set, in a tuple or, for data sets by name, in a dict."""
+    """Example i has the i-th example of each data set, in a tuple or, for data sets by name, in a dict.
+
+    Shapes: data sets of one length, else ValueError; examples of any.
+
+    >>> torch.utils.data.StackDataset(a=[1, 2], b=[3, 4])[0]
+    {'a': 1, 'b': 3}
+    """
 
     def __init__(self, *args, **kwargs):
         if args and kwargs:
@@ -98,7 +126,15 @@ class StackDataset(Dataset):
 
 
 class ConcatDataset(Dataset[_T]):
-    """The examples of several data sets, one set behind the other."""
+    """The examples of several data sets, one set behind the other.
+
+    datasets: at least one, with numbered examples, else AssertionError
+
+    Shapes: examples of any; its length is the sum of theirs.
+
+    >>> torch.utils.data.ConcatDataset([[1, 2], [3]])[2]
+    3
+    """
 
     def __init__(self, datasets):
         self.datasets = list(datasets)
@@ -125,7 +161,16 @@ class ConcatDataset(Dataset[_T]):
 
 
 class ChainDataset(IterableDataset):
-    """The examples of several iterable data sets, one set behind the other."""
+    """The examples of several iterable data sets, one set behind the other.
+
+    Shapes: examples of any.
+
+    >>> class Count(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(2))
+    >>> list(torch.utils.data.ChainDataset([Count(), Count()]))
+    [0, 1, 0, 1]
+    """
 
     def __init__(self, datasets):
         self.datasets = datasets
@@ -141,7 +186,13 @@ class ChainDataset(IterableDataset):
 
 
 class Subset(Dataset[_T]):
-    """Some examples of a data set, by their numbers there."""
+    """Some examples of a data set, by their numbers there.
+
+    Shapes: examples of any; its length is that of `indices`.
+
+    >>> torch.utils.data.Subset(["a", "b", "c"], [2, 0])[0]
+    'c'
+    """
 
     def __init__(self, dataset, indices):
         self.dataset = dataset
@@ -163,9 +214,15 @@ class Subset(Dataset[_T]):
 
 
 def random_split(dataset, lengths, generator=None):
-    """Disjoint subsets of random examples, of the given lengths, or of fractions that sum to one.
+    """Disjoint subsets of random examples.
 
-    What fractions leave over when rounded down goes to the subsets in turn.
+    lengths: how many examples each has, whose sum is the data set's length, else ValueError; or fractions that sum to 1
+    generator: draws them; the default one unless given
+
+    Shapes: examples of any.
+
+    >>> [len(part) for part in torch.utils.data.random_split(range(10), [0.7, 0.3])]
+    [7, 3]
     """
     size = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:

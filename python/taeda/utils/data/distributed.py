@@ -7,10 +7,18 @@ from .sampler import Sampler
 
 
 class DistributedSampler(Sampler):
-    """Every `num_replicas`-th number of an order that all processes agree on, beginning with `rank`.
+    """Every `num_replicas`-th number of an order that all processes agree on, beginning with `rank`; scalars.
 
-    All get equally many: the first numbers come again at the end or, with `drop_last`, the tail is left out. With
-    `shuffle` the order is a permutation by `seed` plus the epoch that `set_epoch` sets.
+    dataset: of which the length is taken
+    num_replicas, rank: how many processes there are and which this is; those of the default process group unless given
+    shuffle: whether the order is random, another one for each `set_epoch`; True unless given
+    seed: of the order; 0 unless given
+    drop_last: whether numbers are left out so that all have as many, and not given twice; False unless given
+
+    A rank outside of [0, num_replicas) is a ValueError.
+
+    >>> list(torch.utils.data.distributed.DistributedSampler(range(5), num_replicas=2, rank=0, shuffle=False))
+    [0, 2, 4]
     """
 
     def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):

@@ -25,14 +25,27 @@ def _seeded_generator(generator):
 
 
 class Sampler(typing.Generic[_T]):
-    """Yields the numbers of examples, or lists of them: a class of your own defines `__iter__` and, mostly, `__len__`."""
+    """Yields the numbers of examples, or lists of them: a class of your own defines `__iter__` and, mostly, `__len__`.
+
+    Numbers are scalars.
+
+    >>> class Backwards(torch.utils.data.Sampler):
+    ...     def __iter__(self):
+    ...         return iter([2, 1, 0])
+    >>> list(torch.utils.data.DataLoader([10, 11, 12], sampler=Backwards(), batch_size=None))
+    [12, 11, 10]
+    """
 
     def __iter__(self):
         raise NotImplementedError
 
 
 class SequentialSampler(Sampler):
-    """0, 1, 2, ..."""
+    """0, 1, 2, ... up to the length of a data set, scalars.
+
+    >>> list(torch.utils.data.SequentialSampler("abc"))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source):
         self.data_source = data_source
@@ -45,7 +58,16 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """A new permutation each epoch, or with `replacement` independent draws; `num_samples` of them if given."""
+    """The numbers of a data set's examples in random order, scalars; each epoch in another one.
+
+    data_source: the data set
+    replacement: whether numbers are drawn independently; False unless given
+    num_samples: how many; the data set's length unless given; not positive is a ValueError
+    generator: draws; one that the default generator seeds unless given
+
+    >>> sorted(torch.utils.data.RandomSampler("abc"))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
         self.data_source = data_source
@@ -78,7 +100,11 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """The given numbers in random order."""
+    """The given numbers in random order, scalars; each epoch in another one.
+
+    >>> sorted(torch.utils.data.SubsetRandomSampler([4, 2, 7]))
+    [2, 4, 7]
+    """
 
     def __init__(self, indices, generator=None):
         self.indices = indices
@@ -93,7 +119,14 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """Numbers drawn with probabilities proportional to `weights`, which need not sum to one."""
+    """Numbers drawn with probabilities proportional to `weights` [n], which need not sum to one, scalars in [0, n).
+
+    num_samples: how many; positive, else ValueError
+    replacement: whether a number may come again; True unless given
+
+    >>> list(torch.utils.data.WeightedRandomSampler([0.0, 1.0], 3))
+    [1, 1, 1]
+    """
 
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         _check_count(num_samples)
@@ -120,7 +153,14 @@ class WeightedRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of `batch_size` of a sampler's numbers; `drop_last` leaves a shorter last one out."""
+    """Lists of `batch_size` of a sampler's numbers, scalars.
+
+    batch_size: positive, else ValueError
+    drop_last: whether a shorter last one is left out
+
+    >>> list(torch.utils.data.BatchSampler(range(5), 2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
 
     def __init__(self, sampler, batch_size, drop_last):
         if not _is_count(batch_size):

@@ -29,7 +29,12 @@ class WorkerInfo:
 
 
 def get_worker_info():
-    """WorkerInfo in a worker of a loader, None elsewhere."""
+    """What a data set's copy knows of the worker of a loader it is in: `id`, `num_workers`, `seed` (scalars) and `dataset`;
+    None elsewhere.
+
+    >>> torch.utils.data.get_worker_info() is None
+    True
+    """
     return _info
 
 

@@ -1,0 +1,33 @@
+"""What the library's errors say is said in Python's words."""
+
+import pytest
+import taeda as torch
+
+
+def message_of(function, error=RuntimeError):
+    with pytest.raises(error) as raised:
+        function()
+    return str(raised.value)
+
+
+def test_a_graph_that_is_gone():
+    x = torch.ones(1, requires_grad=True)
+    y = (x * x).sum()
+    y.backward()
+    said = message_of(y.backward)
+    assert "retain_graph=True" in said and "autograd.grad()" in said and "::" not in said
+
+
+def test_a_tensor_that_was_changed():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    z = y.exp().mul(y).sum()
+    with torch.no_grad():
+        y.zero_()
+    said = message_of(z.backward)
+    assert "[torch.FloatTensor [2]]" in said and "torch.autograd.set_detect_anomaly(True)" in said and "::" not in said
+
+
+def test_two_dtypes_of_a_product():
+    said = message_of(lambda: torch.mm(torch.ones(2, 2), torch.ones(2, 2, dtype=torch.float16)))
+    assert "Half" in said and "c10" not in said
