@@ -57,6 +57,14 @@ PyObject* params_key() {
   static PyObject* const key = key_of("params");
   return key;
 }
+PyObject* differentiable_key() {
+  static PyObject* const key = key_of("differentiable");
+  return key;
+}
+PyObject* lr_key() {
+  static PyObject* const key = key_of("lr");
+  return key;
+}
 
 PyObject* item(PyObject* dict, PyObject* key) {
   PyObject* found = PyDict_GetItemWithError(dict, key);
@@ -131,7 +139,24 @@ double whole_step(PyObject* state) {
   return found && PyNumber_Check(found) ? PyFloat_AsDouble(found) : 0;
 }
 
-Lent lend(const Named& named, const double* values, PyObject* states, Place& place) {
+/// How the steps of a group are: recorded, and from which learning rate if gradients flow to it.
+struct Recording {
+  bool on = false;
+  Tensor rate;
+};
+
+Recording recording_of(PyObject* group) {
+  PyObject* option = item(group, differentiable_key());
+  const int on = option ? PyObject_IsTrue(option) : 0;
+  if (on < 0) throw py::error_already_set();
+  if (!on) return {};
+  const Tensor rate = tensor_in(group, lr_key());
+  return {true, rate.defined() && rate.requires_grad() ? rate : Tensor()};
+}
+
+Lent lend(const Named& named, const double* values, PyObject* states, const Recording& recording,
+          Place& place) {
+  const AutoGradMode views(recording.on);  // of what is changed in place
   const Tensor& param = tensor_of(place.object);
   const Rule& rule = named.rule;
   if (param.is_complex() && !rule.complex)
@@ -141,7 +166,7 @@ Lent lend(const Named& named, const double* values, PyObject* states, Place& pla
   const bool real = param.is_complex() && !param.grad().is_sparse();
   place.param = real ? view_as_real(param) : param;
   place.grad = real ? view_as_real(param.grad()) : param.grad();
-  Lent lent;
+  Lent lent{.recorded = recording.on, .rate = recording.rate.defined() ? &recording.rate : nullptr};
   for (size_t k = 0; k < rule.states.size(); ++k) {
     if (!rule.wants(values, k)) continue;
     const Tensor state = tensor_in(place.state, named.states[k]);
@@ -194,6 +219,7 @@ void take_back(const Named& named, const Lent& lent, const Place& place, PyObjec
       put(state, named.numbers[k], new_number(lent.count.numbers[k]));
   }
   const bool complex = tensor_of(place.object).is_complex();
+  const AutoGradMode views(lent.recorded);
   for (size_t k = 0; k < rule.states.size(); ++k) {
     const Tensor& made = place.states[k];
     if (place.had[k] || !made.defined()) continue;
@@ -262,9 +288,11 @@ void step(const py::str& name, const py::list& groups, const py::dict& states) {
   std::vector<Place> places;
   std::vector<Lent> lent;
   std::vector<std::array<double, Rule::kMostFields>> values(groups.size());
+  std::vector<Recording> recording(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     PyObject* group = PyList_GET_ITEM(groups.ptr(), static_cast<Py_ssize_t>(g));
     read_options(named, group, values[g].data());
+    recording[g] = recording_of(group);
     PyObject* params = item(group, params_key());
     if (!params || !PyList_Check(params)) raise(PyExc_KeyError, "'params'");
     places.reserve(places.size() + static_cast<size_t>(PyList_GET_SIZE(params)));
@@ -275,7 +303,7 @@ void step(const py::str& name, const py::list& groups, const py::dict& states) {
       if (!tensor_of(object).grad().defined()) continue;
       Place& place = places.emplace_back();
       place.object = object;
-      Lent& l = lent.emplace_back(lend(named, values[g].data(), states.ptr(), place));
+      Lent& l = lent.emplace_back(lend(named, values[g].data(), states.ptr(), recording[g], place));
       l.group = g;
       l.index = static_cast<size_t>(i);
     }
