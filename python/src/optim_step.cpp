@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "bindings.h"
+#include "taeda/nn/clip_rules.h"
+#include "taeda/optim/averaging_rules.h"
 #include "taeda/optim/rates.h"
 #include "taeda/optim/rule_step.h"
 #include "taeda/taeda.h"
@@ -458,10 +460,53 @@ void lbfgs_step(const py::dict& group, const py::dict& dict, const py::object& l
   known.write(static_cast<size_t>(options.history_size()));
 }
 
+/// A norm in the dtype that those of these tensors have together, as Python shows it.
+Tensor as_norm_of(const std::vector<Tensor>& tensors, const Tensor& norm) {
+  std::optional<ScalarType> dtype;
+  for (const Tensor& t : tensors)
+    if (t.defined()) dtype = dtype ? promote_types(*dtype, t.dtype()) : t.dtype();
+  return norm.to(dtype ? to_real_type(*dtype) : kFloat);
+}
+
+void add_clipping(py::module_& m) {
+  namespace utils = nn::utils;
+  m.def("norm_of_all", [](const std::vector<Tensor>& tensors, double norm_type, bool check) {
+    const ReleaseGil released;
+    const Tensor norm = utils::norm_of_all(tensors, norm_type);
+    if (check) utils::check_finite_norm(norm, nn::float_text(norm_type));
+    return as_norm_of(tensors, norm);
+  });
+  m.def("clip_gradients",
+        [](const std::vector<Tensor>& params, double max_norm, double norm_type, bool check) {
+          const ReleaseGil released;
+          const std::string order = check ? nn::float_text(norm_type) : "";
+          std::vector<Tensor> gradients;
+          for (const Tensor& p : params) gradients.push_back(p.grad());
+          return as_norm_of(gradients, utils::clip_gradients(params, max_norm, norm_type, order));
+        });
+  m.def("scale_gradients",
+        [](const std::vector<Tensor>& params, double max_norm, const Tensor& norm) {
+          const ReleaseGil released;
+          utils::scale_gradients(params, max_norm, norm);
+        });
+  m.def("clip_grad_value_", [](const std::vector<Tensor>& params, double limit) {
+    const ReleaseGil released;
+    utils::clip_grad_value_(params, limit);
+  });
+}
+
+double period(double epochs) {
+  if (epochs == 0) raise(PyExc_ZeroDivisionError, "a period of 0 epochs");
+  return epochs;
+}
+
 void add_rates(py::module_& m) {
   namespace rates = optim::rates;
   py::module_ r = m.def_submodule("rates", "How learning rates go over the epochs.");
   r.def("stepped", &rates::stepped);
+  r.def("stepped_change", [](double epoch, double size, double gamma) {
+    return rates::stepped_change(epoch, period(size), gamma);
+  });
   r.def("constant", &rates::constant);
   r.def("constant_change", &rates::constant_change);
   r.def("linear", &rates::linear);
@@ -469,14 +514,28 @@ void add_rates(py::module_& m) {
   r.def("polynomial", &rates::polynomial);
   r.def("polynomial_change", &rates::polynomial_change);
   r.def("cosine", &rates::cosine);
-  r.def("cosine_change", &rates::cosine_change);
-  r.def("cosine_rise", &rates::cosine_rise);
+  r.def("cosine_rate", &rates::cosine_rate);
+  r.def("cosine_next", [](double rate, double base, double least, double epoch, double total) {
+    return rates::cosine_next(rate, base, least, epoch, period(total));
+  });
   r.def("annealed", &rates::annealed);
   r.def("cycle", &rates::cycle);
+  r.def("cycled", &rates::cycled);
+  r.def("peak", [](int peaks, double x, double gamma) {
+    return rates::peak(static_cast<rates::Peaks>(peaks), x, gamma);
+  });
+  r.def("one_cycle", [](double steps, double part, bool three_phases) {
+    std::vector<std::tuple<double, int, int>> phases;
+    for (const auto& [end, from, to] : rates::one_cycle(steps, part, three_phases))
+      phases.emplace_back(end, from, to);
+    return phases;
+  });
+  r.def("phase_of", &rates::phase_of);
   r.def("restarted", &rates::restarted<int64_t>);
   r.def("restarted", &rates::restarted<double>);
   r.def("approached", &rates::approached);
   r.def("is_better", &rates::is_better);
+  r.def("fallen", &rates::fallen);
   r.def("plateau_ends",
         [](bool better, double patience, int64_t cooldown, int64_t bad, int64_t rest) {
           const bool ends = rates::plateau_ends(better, patience, cooldown, bad, rest);
@@ -495,10 +554,11 @@ void add_optim_steps(PyObject* module) {
   m.def("first_state", &first_state);
   m.def("refused", &refused);
   m.def("zero_grad", &zero_grad);
-  m.def("clip_grad_norm_",
-        [](const std::vector<Tensor>& params, double max_norm, double norm_type, bool check) {
+  add_clipping(m);
+  m.def("move_averages",
+        [](const std::vector<Tensor>& averages, const std::vector<Tensor>& values, double weight) {
           const ReleaseGil released;
-          return nn::utils::clip_grad_norm_(params, max_norm, norm_type, check);
+          optim::move_averages(averages, values, weight);
         });
 }
 

@@ -359,6 +359,38 @@ def test_averaged_models():
     assert average.module[1].momentum == 0.1 and list(average.state_dict())[0] == "n_averaged"
 
 
+def test_averages_of_buffers_and_of_programs_own():
+    model = torch.nn.BatchNorm1d(2)
+    utils = torch.optim.swa_utils
+    kinds = {"swa": {}, "swa_one": {"avg_fn": utils.get_swa_avg_fn()}, "ema": {"multi_avg_fn": utils.get_ema_multi_avg_fn(0.75)},
+             "ema_one": {"avg_fn": utils.get_ema_avg_fn(0.75)}, "own": {"avg_fn": lambda a, p, n: a + p + n}}
+    made = {name: utils.AveragedModel(model, use_buffers=True, **how) for name, how in kinds.items()}
+    for i in range(2):
+        with torch.no_grad():
+            model.weight.fill_(float(i + 1))
+            model.running_mean.fill_(4.0 * i)
+            model.num_batches_tracked.fill_(10 * i)
+        for average in made.values():
+            average.update_parameters(model)
+    for name, weight, mean, count in (("swa", 1.5, 2.0, 5), ("swa_one", 1.5, 2.0, 5), ("ema", 1.25, 1.0, 2),
+                                      ("ema_one", 1.25, 1.0, 2), ("own", 4.0, 5.0, 11)):
+        module = made[name].module
+        assert module.weight.tolist() == [weight] * 2 and module.running_mean.tolist() == [mean] * 2, name
+        assert module.num_batches_tracked.item() == count, name
+
+
+def test_averages_are_left_alone_by_models_that_do_not_fit():
+    model, other = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+    for how in ({}, {"avg_fn": torch.optim.swa_utils.get_ema_avg_fn()}):
+        average = torch.optim.swa_utils.AveragedModel(model, **how)
+        average.update_parameters(model)
+        before = average.module.weight.clone()
+        other.bias = torch.nn.Parameter(torch.ones(4))
+        with pytest.raises(RuntimeError, match="shape"):
+            average.update_parameters(other)
+        assert torch.equal(average.module.weight, before) and average.n_averaged == 1
+
+
 def test_warnings_of_schedulers():
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
