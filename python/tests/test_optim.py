@@ -41,6 +41,11 @@ def test_composed_rates_are_pytorchs(name):
     assert cases.composed_rates(torch, name) == GOLDEN["composed_rates"][name]
 
 
+@pytest.mark.parametrize("name", cases.AVERAGES)
+def test_averages_are_pytorchs(name):
+    assert cases.averages(torch, name) == pytest.approx(GOLDEN["averages"][name], rel=1e-12)
+
+
 def test_state_dicts_of_schedulers_are_pytorchs():
     assert cases.scheduler_states(torch) == GOLDEN["scheduler_states"]
 
