@@ -367,8 +367,8 @@ def test_averaged_models():
 def test_averages_of_buffers_and_of_programs_own():
     model = torch.nn.BatchNorm1d(2)
     utils = torch.optim.swa_utils
-    kinds = {"swa": {}, "swa_one": {"avg_fn": utils.get_swa_avg_fn()}, "ema": {"multi_avg_fn": utils.get_ema_multi_avg_fn(0.75)},
-             "ema_one": {"avg_fn": utils.get_ema_avg_fn(0.75)}, "own": {"avg_fn": lambda a, p, n: a + p + n}}
+    kinds = {"swa": {}, "swa_one": {"avg_fn": utils.get_swa_avg_fn()}, "ema_one": {"avg_fn": utils.get_ema_avg_fn(0.75)},
+             "ema": {"multi_avg_fn": utils.get_ema_multi_avg_fn(0.75)}, "own": {"avg_fn": lambda a, p, n: a + p + n}}
     made = {name: utils.AveragedModel(model, use_buffers=True, **how) for name, how in kinds.items()}
     for i in range(2):
         with torch.no_grad():
