@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "bindings.h"
+#include "taeda/nn/clip_rules.h"
+#include "taeda/optim/averaging_rules.h"
 #include "taeda/optim/rates.h"
 #include "taeda/optim/rule_step.h"
 #include "taeda/taeda.h"
@@ -55,6 +57,14 @@ PyObject* step_key() {
 }
 PyObject* params_key() {
   static PyObject* const key = key_of("params");
+  return key;
+}
+PyObject* differentiable_key() {
+  static PyObject* const key = key_of("differentiable");
+  return key;
+}
+PyObject* lr_key() {
+  static PyObject* const key = key_of("lr");
   return key;
 }
 
@@ -131,7 +141,24 @@ double whole_step(PyObject* state) {
   return found && PyNumber_Check(found) ? PyFloat_AsDouble(found) : 0;
 }
 
-Lent lend(const Named& named, const double* values, PyObject* states, Place& place) {
+/// How the steps of a group are: recorded, and from which learning rate if gradients flow to it.
+struct Recording {
+  bool on = false;
+  Tensor rate;
+};
+
+Recording recording_of(PyObject* group) {
+  PyObject* option = item(group, differentiable_key());
+  const int on = option ? PyObject_IsTrue(option) : 0;
+  if (on < 0) throw py::error_already_set();
+  if (!on) return {};
+  const Tensor rate = tensor_in(group, lr_key());
+  return {true, rate.defined() && rate.requires_grad() ? rate : Tensor()};
+}
+
+Lent lend(const Named& named, const double* values, PyObject* states, const Recording& recording,
+          Place& place) {
+  const AutoGradMode views(recording.on);  // of what is changed in place
   const Tensor& param = tensor_of(place.object);
   const Rule& rule = named.rule;
   if (param.is_complex() && !rule.complex)
@@ -141,7 +168,7 @@ Lent lend(const Named& named, const double* values, PyObject* states, Place& pla
   const bool real = param.is_complex() && !param.grad().is_sparse();
   place.param = real ? view_as_real(param) : param;
   place.grad = real ? view_as_real(param.grad()) : param.grad();
-  Lent lent;
+  Lent lent{.recorded = recording.on, .rate = recording.rate.defined() ? &recording.rate : nullptr};
   for (size_t k = 0; k < rule.states.size(); ++k) {
     if (!rule.wants(values, k)) continue;
     const Tensor state = tensor_in(place.state, named.states[k]);
@@ -194,6 +221,7 @@ void take_back(const Named& named, const Lent& lent, const Place& place, PyObjec
       put(state, named.numbers[k], new_number(lent.count.numbers[k]));
   }
   const bool complex = tensor_of(place.object).is_complex();
+  const AutoGradMode views(lent.recorded);
   for (size_t k = 0; k < rule.states.size(); ++k) {
     const Tensor& made = place.states[k];
     if (place.had[k] || !made.defined()) continue;
@@ -262,9 +290,11 @@ void step(const py::str& name, const py::list& groups, const py::dict& states) {
   std::vector<Place> places;
   std::vector<Lent> lent;
   std::vector<std::array<double, Rule::kMostFields>> values(groups.size());
+  std::vector<Recording> recording(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     PyObject* group = PyList_GET_ITEM(groups.ptr(), static_cast<Py_ssize_t>(g));
     read_options(named, group, values[g].data());
+    recording[g] = recording_of(group);
     PyObject* params = item(group, params_key());
     if (!params || !PyList_Check(params)) raise(PyExc_KeyError, "'params'");
     places.reserve(places.size() + static_cast<size_t>(PyList_GET_SIZE(params)));
@@ -275,7 +305,7 @@ void step(const py::str& name, const py::list& groups, const py::dict& states) {
       if (!tensor_of(object).grad().defined()) continue;
       Place& place = places.emplace_back();
       place.object = object;
-      Lent& l = lent.emplace_back(lend(named, values[g].data(), states.ptr(), place));
+      Lent& l = lent.emplace_back(lend(named, values[g].data(), states.ptr(), recording[g], place));
       l.group = g;
       l.index = static_cast<size_t>(i);
     }
@@ -430,10 +460,53 @@ void lbfgs_step(const py::dict& group, const py::dict& dict, const py::object& l
   known.write(static_cast<size_t>(options.history_size()));
 }
 
+/// A norm in the dtype that those of these tensors have together, as Python shows it.
+Tensor as_norm_of(const std::vector<Tensor>& tensors, const Tensor& norm) {
+  std::optional<ScalarType> dtype;
+  for (const Tensor& t : tensors)
+    if (t.defined()) dtype = dtype ? promote_types(*dtype, t.dtype()) : t.dtype();
+  return norm.to(dtype ? to_real_type(*dtype) : kFloat);
+}
+
+void add_clipping(py::module_& m) {
+  namespace utils = nn::utils;
+  m.def("norm_of_all", [](const std::vector<Tensor>& tensors, double norm_type, bool check) {
+    const ReleaseGil released;
+    const Tensor norm = utils::norm_of_all(tensors, norm_type);
+    if (check) utils::check_finite_norm(norm, nn::float_text(norm_type));
+    return as_norm_of(tensors, norm);
+  });
+  m.def("clip_gradients",
+        [](const std::vector<Tensor>& params, double max_norm, double norm_type, bool check) {
+          const ReleaseGil released;
+          const std::string order = check ? nn::float_text(norm_type) : "";
+          std::vector<Tensor> gradients;
+          for (const Tensor& p : params) gradients.push_back(p.grad());
+          return as_norm_of(gradients, utils::clip_gradients(params, max_norm, norm_type, order));
+        });
+  m.def("scale_gradients",
+        [](const std::vector<Tensor>& params, double max_norm, const Tensor& norm) {
+          const ReleaseGil released;
+          utils::scale_gradients(params, max_norm, norm);
+        });
+  m.def("clip_grad_value_", [](const std::vector<Tensor>& params, double limit) {
+    const ReleaseGil released;
+    utils::clip_grad_value_(params, limit);
+  });
+}
+
+double period(double epochs) {
+  if (epochs == 0) raise(PyExc_ZeroDivisionError, "a period of 0 epochs");
+  return epochs;
+}
+
 void add_rates(py::module_& m) {
   namespace rates = optim::rates;
   py::module_ r = m.def_submodule("rates", "How learning rates go over the epochs.");
   r.def("stepped", &rates::stepped);
+  r.def("stepped_change", [](double epoch, double size, double gamma) {
+    return rates::stepped_change(epoch, period(size), gamma);
+  });
   r.def("constant", &rates::constant);
   r.def("constant_change", &rates::constant_change);
   r.def("linear", &rates::linear);
@@ -441,14 +514,28 @@ void add_rates(py::module_& m) {
   r.def("polynomial", &rates::polynomial);
   r.def("polynomial_change", &rates::polynomial_change);
   r.def("cosine", &rates::cosine);
-  r.def("cosine_change", &rates::cosine_change);
-  r.def("cosine_rise", &rates::cosine_rise);
+  r.def("cosine_rate", &rates::cosine_rate);
+  r.def("cosine_next", [](double rate, double base, double least, double epoch, double total) {
+    return rates::cosine_next(rate, base, least, epoch, period(total));
+  });
   r.def("annealed", &rates::annealed);
   r.def("cycle", &rates::cycle);
+  r.def("cycled", &rates::cycled);
+  r.def("peak", [](int peaks, double x, double gamma) {
+    return rates::peak(static_cast<rates::Peaks>(peaks), x, gamma);
+  });
+  r.def("one_cycle", [](double steps, double part, bool three_phases) {
+    std::vector<std::tuple<double, int, int>> phases;
+    for (const auto& [end, from, to] : rates::one_cycle(steps, part, three_phases))
+      phases.emplace_back(end, from, to);
+    return phases;
+  });
+  r.def("phase_of", &rates::phase_of);
   r.def("restarted", &rates::restarted<int64_t>);
   r.def("restarted", &rates::restarted<double>);
   r.def("approached", &rates::approached);
   r.def("is_better", &rates::is_better);
+  r.def("fallen", &rates::fallen);
   r.def("plateau_ends",
         [](bool better, double patience, int64_t cooldown, int64_t bad, int64_t rest) {
           const bool ends = rates::plateau_ends(better, patience, cooldown, bad, rest);
@@ -467,10 +554,11 @@ void add_optim_steps(PyObject* module) {
   m.def("first_state", &first_state);
   m.def("refused", &refused);
   m.def("zero_grad", &zero_grad);
-  m.def("clip_grad_norm_",
-        [](const std::vector<Tensor>& params, double max_norm, double norm_type, bool check) {
+  add_clipping(m);
+  m.def("move_averages",
+        [](const std::vector<Tensor>& averages, const std::vector<Tensor>& values, double weight) {
           const ReleaseGil released;
-          return nn::utils::clip_grad_norm_(params, max_norm, norm_type, check);
+          optim::move_averages(averages, values, weight);
         });
 }
 

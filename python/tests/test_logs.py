@@ -1,5 +1,6 @@
 """TensorBoard's files, profiles, checkpoints of memory, hub."""
 
+import contextlib
 import glob
 import io
 import json
@@ -12,7 +13,7 @@ import pytest
 import taeda as torch
 from taeda import nn
 from taeda.profiler import ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
-from taeda.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+from taeda.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential, set_checkpoint_early_stop
 
 tensorboard = pytest.mark.skipif(not torch._C._has_tensorboard(), reason="built without Protocol Buffers")
 
@@ -243,6 +244,28 @@ def test_checkpoint(reentrant):
     out.sum().backward()
     assert torch.equal(x.grad, expected[0]) and torch.equal(layer.weight.grad, expected[1])
     assert torch.equal(torch.rand(2), expected[2]) and len(calls) == 3
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_checkpoints_end_early(early):
+    """What comes after the last tensor that was saved is not computed again, unless the program wants it."""
+    ends = []
+
+    def part(x):
+        made = x.exp()
+        ends.append(made.requires_grad)
+        return made
+    for how in ("argument", "context"):
+        ends.clear()
+        x = torch.rand(3, requires_grad=True)
+        with set_checkpoint_early_stop(early) if how == "context" else contextlib.nullcontext():
+            out = checkpoint(part, x, use_reentrant=False, **({"early_stop": early} if how == "argument" else {}))
+        out.sum().backward()
+        assert torch.allclose(x.grad, x.exp()) and ends == [True] * (1 if early else 2)
+        x.grad = None
+    nested = checkpoint(lambda x: checkpoint(part, x.sin(), use_reentrant=False).cos(), x, use_reentrant=False)
+    nested.sum().backward()
+    assert torch.allclose(x.grad, -x.sin().exp().sin() * x.sin().exp() * x.cos())
 
 
 def test_checkpoint_sequential_and_errors():

@@ -46,6 +46,36 @@ def test_clipping_of_other_kinds():
         nn.utils.clip_grad_norm_(params, 1.0, error_if_nonfinite=True)
 
 
+def test_norms_of_other_orders_and_kinds():
+    grads = [torch.tensor([3.0, -4.0]), torch.tensor([1.0, 2.0, 2.0], dtype=torch.float64)]
+    norm = nn.utils.get_total_norm
+    assert norm(grads, -math.inf).item() == 1 and norm(grads, 0).item() == 2
+    assert norm(grads).item() == pytest.approx(math.sqrt(34)) and norm(grads).dtype == torch.float64
+    assert norm(grads[:1]).dtype == torch.float32 and norm([]).dtype == torch.float32
+    assert norm([torch.tensor([3 + 4j, 0])], 1).item() == 5
+    large = torch.full((4,), 6e4, dtype=torch.float16)
+    p = nn.Parameter(torch.zeros(4, dtype=torch.float16))
+    p.grad = large.clone()
+    nn.utils.clip_grad_norm_(p, 1.0)  # its norm is no number of float16
+    assert p.grad.tolist() == pytest.approx([0.5] * 4)
+    with pytest.raises(RuntimeError, match="order inf for gradients"):
+        norm([torch.tensor([math.nan])], math.inf, error_if_nonfinite=True)
+
+
+@pytest.mark.skipif(not torch.sim.is_available(), reason="no simulated device")
+def test_clipping_on_a_device():
+    params = [nn.Parameter(torch.zeros(2, device="sim")), nn.Parameter(torch.zeros(1, dtype=torch.float64, device="sim"))]
+    for p in params:
+        p.grad = torch.full_like(p, 4.0)
+    total = nn.utils.clip_grad_norm_(params, 1.0)
+    assert total.device.type == "sim" and total.item() == pytest.approx(math.sqrt(48))
+    assert params[0].grad.tolist() == pytest.approx([4 / math.sqrt(48)] * 2)
+    nn.utils.clip_grads_with_norm_(params, 0.5, torch.tensor(1.0, device="sim"))
+    assert params[1].grad.tolist() == pytest.approx([2 / math.sqrt(48)])
+    nn.utils.clip_grad_value_(params, 0.1)
+    assert params[0].grad.tolist() == pytest.approx([0.1] * 2)
+
+
 def test_parameters_as_a_vector():
     net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
     vector = nn.utils.parameters_to_vector(net.parameters())

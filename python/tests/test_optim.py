@@ -41,6 +41,11 @@ def test_composed_rates_are_pytorchs(name):
     assert cases.composed_rates(torch, name) == GOLDEN["composed_rates"][name]
 
 
+@pytest.mark.parametrize("name", cases.AVERAGES)
+def test_averages_are_pytorchs(name):
+    assert cases.averages(torch, name) == pytest.approx(GOLDEN["averages"][name], rel=1e-12)
+
+
 def test_state_dicts_of_schedulers_are_pytorchs():
     assert cases.scheduler_states(torch) == GOLDEN["scheduler_states"]
 
@@ -359,6 +364,38 @@ def test_averaged_models():
     assert average.module[1].momentum == 0.1 and list(average.state_dict())[0] == "n_averaged"
 
 
+def test_averages_of_buffers_and_of_programs_own():
+    model = torch.nn.BatchNorm1d(2)
+    utils = torch.optim.swa_utils
+    kinds = {"swa": {}, "swa_one": {"avg_fn": utils.get_swa_avg_fn()}, "ema_one": {"avg_fn": utils.get_ema_avg_fn(0.75)},
+             "ema": {"multi_avg_fn": utils.get_ema_multi_avg_fn(0.75)}, "own": {"avg_fn": lambda a, p, n: a + p + n}}
+    made = {name: utils.AveragedModel(model, use_buffers=True, **how) for name, how in kinds.items()}
+    for i in range(2):
+        with torch.no_grad():
+            model.weight.fill_(float(i + 1))
+            model.running_mean.fill_(4.0 * i)
+            model.num_batches_tracked.fill_(10 * i)
+        for average in made.values():
+            average.update_parameters(model)
+    for name, weight, mean, count in (("swa", 1.5, 2.0, 5), ("swa_one", 1.5, 2.0, 5), ("ema", 1.25, 1.0, 2),
+                                      ("ema_one", 1.25, 1.0, 2), ("own", 4.0, 5.0, 11)):
+        module = made[name].module
+        assert module.weight.tolist() == [weight] * 2 and module.running_mean.tolist() == [mean] * 2, name
+        assert module.num_batches_tracked.item() == count, name
+
+
+def test_averages_are_left_alone_by_models_that_do_not_fit():
+    model, other = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+    for how in ({}, {"avg_fn": torch.optim.swa_utils.get_ema_avg_fn()}):
+        average = torch.optim.swa_utils.AveragedModel(model, **how)
+        average.update_parameters(model)
+        before = average.module.weight.clone()
+        other.bias = torch.nn.Parameter(torch.ones(4))
+        with pytest.raises(RuntimeError, match="shape"):
+            average.update_parameters(other)
+        assert torch.equal(average.module.weight, before) and average.n_averaged == 1
+
+
 def test_warnings_of_schedulers():
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
@@ -369,7 +406,6 @@ def test_warnings_of_schedulers():
 
 
 def test_gradients_flow_through_a_step():
-    """Of SGD; what another optimizer could not do is an error and no step without them."""
     for options, slope in (({}, -0.2), ({"maximize": True}, 2.2), ({"momentum": 0.9}, -0.2), ({"weight_decay": 0.5}, -0.25),
                            ({"momentum": 0.5, "nesterov": True}, 1 - 1.5 * 1.2)):
         p = torch.full((2,), 2.0, requires_grad=True)
@@ -380,6 +416,81 @@ def test_gradients_flow_through_a_step():
         optimizer.step()
         q.sum().backward()
         assert p.grad.tolist() == pytest.approx([slope] * 2)
-    for kind in (torch.optim.Adam, torch.optim.RMSprop, torch.optim.Adagrad, torch.optim.NAdam, torch.optim.ASGD):
-        with pytest.raises(NotImplementedError, match="are no part of a graph"):
-            kind([torch.ones(1, requires_grad=True)], differentiable=True)
+
+
+def _stepped(name, options, p, grads, **more):
+    """A parameter and its state after a step for each gradient."""
+    q = p.clone()
+    optimizer = getattr(torch.optim, name)([q], **{**eval(f"dict({options})"), **more})
+    for grad in grads:
+        q.grad = grad
+        optimizer.step()
+    return q, {k: v for k, v in optimizer.state[q].items() if torch.is_tensor(v) and v.dim()}
+
+
+def _numbers(*starts, **options):
+    return [torch.tensor([start, -1.5 * start, 0.7], dtype=torch.float64, **options) for start in starts]
+
+
+@pytest.mark.parametrize("name,options", [(name, options) for name, options in _pairs(cases.CURVES)
+                                          if name not in ("LBFGS", "Adafactor", "Muon")])
+def test_steps_of_all_rules_are_differentiable(name, options):
+    """A recorded step computes what the other one does, and its gradients are those of its results."""
+    p, *grads = _numbers(1.0, 0.5, -0.2, 0.3)
+    with torch.no_grad():
+        plain, plain_state = _stepped(name, options, p, grads)
+    for x in (p, *grads):
+        x.requires_grad_()
+    recorded, state = _stepped(name, options, p, grads, differentiable=True)
+    assert recorded.requires_grad and torch.allclose(recorded, plain, rtol=1e-14, atol=1e-14)
+    assert state.keys() == plain_state.keys()
+    assert all(torch.allclose(state[k], plain_state[k], rtol=1e-14) for k in state)
+
+    def results(p, *grads):
+        q, state = _stepped(name, options, p, grads, differentiable=True)
+        return (q, *(v for v in state.values() if v.requires_grad))
+    assert torch.autograd.gradcheck(results, (p, *grads))
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam", "Adamax", "Adadelta"])
+def test_gradients_flow_to_a_learning_rate(name):
+    p, *grads = _numbers(1.0, 0.5, -0.2)
+    rate = torch.tensor(0.05, dtype=torch.float64, requires_grad=True)
+    for options in ("", "weight_decay=0.1"):
+        assert torch.autograd.gradcheck(
+            lambda lr: _stepped(name, options, p, grads, lr=lr, differentiable=True)[0], (rate,))
+
+
+def test_a_recorded_step_that_fails_changes_nothing():
+    p, q = _numbers(1.0, 2.0, requires_grad=True)
+    first = p.clone()
+    optimizer = torch.optim.Adam([first, q], differentiable=True)
+    first.grad, q.grad = _numbers(0.5, 0.5)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+        optimizer.step()
+    assert torch.equal(first, p) and not optimizer.state
+
+
+def test_recorded_steps_of_other_kinds():
+    """Complex parameters, 16-bit ones, and states that are changed in place; functions of lists."""
+    from taeda.optim.adam import adam
+    p = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    for name in ("SGD", "Adam"):
+        plain, _ = _stepped(name, "lr=0.1", p.detach(), [torch.tensor([1j, 2.0])] * 2)
+        q, _ = _stepped(name, "lr=0.1", p, [torch.tensor([1j, 2.0])] * 2, differentiable=True)
+        assert torch.allclose(q, plain)
+        grad, = torch.autograd.grad(q.real.sum(), p)
+        assert torch.allclose(grad, torch.ones(2, dtype=grad.dtype))
+    half = torch.ones(2, dtype=torch.bfloat16, requires_grad=True)
+    q, state = _stepped("Adam", "lr=0.1", half, [half.detach()], differentiable=True)
+    assert q.dtype == torch.bfloat16 == state["exp_avg"].dtype and q.requires_grad
+    p, g = _numbers(1.0, 0.5, requires_grad=True)
+    q, means, squares, steps = p.clone(), *(torch.zeros(3, dtype=torch.float64) for _ in range(2)), torch.tensor(0.0)
+    mean = means
+    adam([q], [g], [means], [squares], [], [steps], differentiable=True, amsgrad=False, beta1=0.9, beta2=0.99, lr=0.1,
+         weight_decay=0.0, eps=1e-8, maximize=False)
+    assert steps.item() == 1 and mean is means and torch.allclose(means, 0.1 * g)
+    assert torch.autograd.grad(means.sum(), g)[0].tolist() == pytest.approx([0.1] * 3)
+    with pytest.raises(RuntimeError, match="leaf Variable"):
+        adam([p], [g], [torch.zeros_like(p)], [torch.zeros_like(p)], [], [torch.tensor(0.0)], differentiable=True,
+             amsgrad=False, beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.0, eps=1e-8, maximize=False)

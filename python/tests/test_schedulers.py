@@ -1,5 +1,6 @@
 """Where schedules of learning rates start, go on and end, with PyTorch 2.15's values."""
 
+import copy
 import warnings
 
 import pytest
@@ -74,6 +75,29 @@ def test_warm_restarts_go_on_in_their_cycle(factor):
         assert rates(optimizer) == pytest.approx([expected[epoch]])
         scheduler.step()
         assert rates(optimizer) == pytest.approx([expected[epoch + 1]])
+
+
+def test_a_step_that_fails_changes_nothing():
+    def decay(epoch):
+        if epoch == 2 and not mended:
+            raise ArithmeticError
+        return 0.5 ** epoch
+    optimizer, mended = sgd(0.8), []
+    scheduler = schedulers.LambdaLR(optimizer, decay)
+    scheduler.step()
+    state = copy.deepcopy(scheduler.state_dict())
+    with pytest.raises(ArithmeticError):
+        scheduler.step()
+    assert scheduler.state_dict() == state and rates(optimizer) == [0.4]
+    mended.append(True)
+    scheduler.step()
+    assert scheduler.last_epoch == 2 and rates(optimizer) == [0.2]
+
+
+def test_a_period_of_no_epochs():
+    for make in (lambda o: schedulers.StepLR(o, 0), lambda o: schedulers.CosineAnnealingLR(o, 0)):
+        with pytest.raises(ZeroDivisionError):
+            make(sgd(0.5)).step()
 
 
 def test_groups_that_come_later():

@@ -17,11 +17,7 @@ std::vector<ParamList> scaled_gradients(const std::vector<Tensor>& parameters, b
     if (!p.grad().defined() || p.grad().numel() == 0) continue;
     TAEDA_CHECK_VALUE(allow_half || p.grad().dtype() != kHalf,
                       "Attempting to unscale FP16 gradients.");
-    const bool dense = !p.grad().is_sparse() && p.grad().layout().is_non_overlapping_and_dense();
-    if (dense && p.grad().is_complex())  // a pair of reals is finite where both are
-      taeda::detail::add_to_lists(lists, view_as_real(p.grad().detach()));
-    else
-      taeda::detail::add_gradient(lists, p);
+    taeda::detail::add_gradient(lists, p);
   }
   return lists;
 }

@@ -4,7 +4,9 @@
 // A formula is a template of numbers alone: those that the host works out for a step, in double,
 // are the formula of double, and a kernel has them in the type that it computes with. Which states
 // there are is known when a formula is compiled, so options that need one make a formula of their
-// own.
+// own. A step that gradients flow through is the same formula of tensors (optim/recorded_step.cpp),
+// whose numbers are no values: what depends on a value is `chosen`, and what depends on a number
+// alone is a condition.
 #pragma once
 
 #include <cmath>
@@ -12,36 +14,28 @@
 #include <type_traits>
 
 #include "taeda/base/macros.h"
-#include "taeda/kernels/math.h"
+#include "taeda/kernels/formula.h"
 
 namespace taeda::inline v0_2 {
-
-/// Which formula a step has, and its numbers. A plain value, copyable into a queue.
-struct StepValues {
-  static constexpr int kMost = 14;
-  int formula = -1;
-  double numbers[kMost] = {};
-  bool operator==(const StepValues&) const = default;
-};
 
 /// What comes before: a sign below 0 to maximize, and a decay that goes through the gradient. What
 /// a formula adds has one product at a time, or vectors and what is left over would round
 /// differently.
 template <class V>
 struct Descent {
-  V sign, decay;
+  NumberFor<V> sign, decay;
   TAEDA_HD V gradient(V p, V g) const {
     g = sign < 0 ? -g : g;
     return decay != 0 ? g + decay * p : g;
   }
   /// Takes steps off the count that the numbers were worked out for, if they depend on it.
-  TAEDA_HD void leave_out(V) {}
+  TAEDA_HD void leave_out(NumberFor<V>) {}
 };
 
 /// Likewise, after a decay that shrinks the parameter.
 template <class V>
 struct ShrinkingDescent : Descent<V> {
-  V shrink;
+  NumberFor<V> shrink;
   TAEDA_HD V gradient(V& p, V g) const {
     p *= shrink;
     return Descent<V>::gradient(p, g);
@@ -51,7 +45,7 @@ struct ShrinkingDescent : Descent<V> {
 template <class V>
 struct SgdFormula : Descent<V> {
   static constexpr int kStates = 0;
-  V lr;
+  NumberFor<V> lr;
   TAEDA_HD void operator()(V& p, V g, V*) const { p -= lr * this->gradient(p, g); }
 };
 
@@ -59,7 +53,7 @@ struct SgdFormula : Descent<V> {
 template <class V>
 struct MomentumFormula : Descent<V> {
   static constexpr int kStates = 1;
-  V momentum, fresh, nesterov, lr;
+  NumberFor<V> momentum, fresh, nesterov, lr;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     s[0] = s[0] * momentum + fresh * g;
@@ -72,8 +66,8 @@ struct MomentumFormula : Descent<V> {
 template <class V, bool amsgrad>
 struct AdamFormulas : ShrinkingDescent<V> {
   static constexpr int kStates = amsgrad ? 3 : 2;
-  V beta1, fresh1, beta2, fresh2, eps, rate, root, lr, step;
-  TAEDA_HD void leave_out(V steps) {
+  NumberFor<V> beta1, fresh1, beta2, fresh2, eps, rate, root, lr, step;
+  TAEDA_HD void leave_out(NumberFor<V> steps) {
     rate = lr / (1 - std::pow(beta1, step - steps));
     root = std::sqrt(1 - std::pow(beta2, step - steps));
   }
@@ -82,8 +76,8 @@ struct AdamFormulas : ShrinkingDescent<V> {
     s[0] = s[0] * beta1 + fresh1 * g;
     s[1] = s[1] * beta2 + fresh2 * g * g;
     V square = s[1];
-    if constexpr (amsgrad) square = s[2] = s[2] < square ? square : s[2];
-    p -= rate * s[0] / (math::sqrt(square) / root + eps);
+    if constexpr (amsgrad) square = s[2] = chosen(s[2] < square, square, s[2]);
+    p -= rate * s[0] / (root_of(square) / root + eps);
   }
 };
 template <class V>
@@ -95,7 +89,7 @@ using AmsgradFormula = AdamFormulas<V, true>;
 template <class V, bool momentum_too, bool centered>
 struct RmspropFormulas : Descent<V> {
   static constexpr int kStates = 1 + momentum_too + centered;
-  V alpha, fresh, eps, momentum, lr;
+  NumberFor<V> alpha, fresh, eps, momentum, lr;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     s[0] = s[0] * alpha + fresh * g * g;
@@ -105,7 +99,7 @@ struct RmspropFormulas : Descent<V> {
       mean = mean * alpha + fresh * g;
       variance -= mean * mean;
     }
-    const V root = math::sqrt(variance) + eps;
+    const V root = root_of(variance) + eps;
     if constexpr (momentum_too) {
       s[1] = s[1] * momentum + g / root;
       p -= lr * s[1];
@@ -127,12 +121,12 @@ using CenteredRmspropMomentumFormula = RmspropFormulas<V, true, true>;
 template <class V>
 struct AdagradFormula : Descent<V> {
   static constexpr int kStates = 1;
-  V eps, rate, lr, lr_decay, step;
-  TAEDA_HD void leave_out(V steps) { rate = lr / (1 + (step - steps - 1) * lr_decay); }
+  NumberFor<V> eps, rate, lr, lr_decay, step;
+  TAEDA_HD void leave_out(NumberFor<V> steps) { rate = lr / (1 + (step - steps - 1) * lr_decay); }
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     s[0] += g * g;
-    p -= rate * g / (math::sqrt(s[0]) + eps);
+    p -= rate * g / (root_of(s[0]) + eps);
   }
 };
 
@@ -140,12 +134,12 @@ struct AdagradFormula : Descent<V> {
 template <class V>
 struct AdamaxFormula : Descent<V> {
   static constexpr int kStates = 2;
-  V beta1, fresh1, beta2, eps, rate;
+  NumberFor<V> beta1, fresh1, beta2, eps, rate;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     s[0] = s[0] * beta1 + fresh1 * g;
-    const V known = s[1] * beta2, seen = (g < 0 ? -g : g) + eps;
-    s[1] = seen > known || seen != seen ? seen : known;
+    const V known = s[1] * beta2, seen = chosen(g < 0, -g, g) + eps;
+    s[1] = chosen(seen > known, seen, chosen(seen != seen, seen, known));
     p -= rate * s[0] / s[1];
   }
 };
@@ -154,12 +148,12 @@ struct AdamaxFormula : Descent<V> {
 template <class V>
 struct NAdamFormula : ShrinkingDescent<V> {
   static constexpr int kStates = 2;
-  V beta1, fresh1, beta2, fresh2, eps, root, of_grad, of_mean;
+  NumberFor<V> beta1, fresh1, beta2, fresh2, eps, root, of_grad, of_mean;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     s[0] = s[0] * beta1 + fresh1 * g;
     s[1] = s[1] * beta2 + fresh2 * g * g;
-    p -= (of_grad * g + of_mean * s[0]) / (math::sqrt(s[1]) / root + eps);
+    p -= (of_grad * g + of_mean * s[0]) / (root_of(s[1]) / root + eps);
   }
 };
 
@@ -167,12 +161,13 @@ struct NAdamFormula : ShrinkingDescent<V> {
 template <class V>
 struct RAdamFormula : ShrinkingDescent<V> {
   static constexpr int kStates = 2;
-  V beta1, fresh1, beta2, fresh2, eps, rate, rectified;
+  NumberFor<V> beta1, fresh1, beta2, fresh2, eps, rate, rectified;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     s[0] = s[0] * beta1 + fresh1 * g;
     s[1] = s[1] * beta2 + fresh2 * g * g;
-    p -= rate * s[0] * (rectified != 0 ? rectified / (math::sqrt(s[1]) + eps) : V(1));
+    const V step = rate * s[0];
+    p -= rectified != 0 ? step * (rectified / (root_of(s[1]) + eps)) : step;
   }
 };
 
@@ -180,11 +175,11 @@ struct RAdamFormula : ShrinkingDescent<V> {
 template <class V>
 struct AdadeltaFormula : Descent<V> {
   static constexpr int kStates = 2;
-  V rho, fresh, eps, lr;
+  NumberFor<V> rho, fresh, eps, lr;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     s[0] = s[0] * rho + fresh * g * g;
-    const V step = math::sqrt(s[1] + eps) / math::sqrt(s[0] + eps) * g;
+    const V step = root_of(s[1] + eps) / root_of(s[0] + eps) * g;
     s[1] = s[1] * rho + fresh * step * step;
     p -= lr * step;
   }
@@ -194,14 +189,14 @@ struct AdadeltaFormula : Descent<V> {
 template <class V>
 struct RpropFormula : Descent<V> {
   static constexpr int kStates = 2;
-  V down, up, least, most;
+  NumberFor<V> down, up, least, most;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     const V agreement = g * s[0];
-    const V size = s[1] * (agreement < 0 ? down : agreement > 0 ? up : V(1));
-    s[0] = agreement < 0 ? V(0) : g;
-    s[1] = size < least ? least : size > most ? most : size;
-    p -= s[0] > 0 ? s[1] : s[0] < 0 ? -s[1] : V(0);
+    const V size = chosen(agreement < 0, s[1] * down, chosen(agreement > 0, s[1] * up, s[1]));
+    s[0] = chosen(agreement < 0, NumberFor<V>(0), g);
+    s[1] = chosen(size < least, least, chosen(size > most, most, size));
+    p = chosen(s[0] > 0, p - s[1], chosen(s[0] < 0, p + s[1], p));
   }
 };
 
@@ -209,7 +204,7 @@ struct RpropFormula : Descent<V> {
 template <class V>
 struct AsgdFormula : Descent<V> {
   static constexpr int kStates = 1;
-  V shrunk, eta, weight;
+  NumberFor<V> shrunk, eta, weight;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     p = p * shrunk - eta * g;
@@ -221,11 +216,11 @@ struct AsgdFormula : Descent<V> {
 template <class V>
 struct LionFormula : ShrinkingDescent<V> {
   static constexpr int kStates = 1;
-  V beta1, fresh1, beta2, fresh2, lr;
+  NumberFor<V> beta1, fresh1, beta2, fresh2, lr;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     const V mixed = s[0] * beta1 + fresh1 * g;
-    p -= mixed > 0 ? lr : mixed < 0 ? -lr : V(0);
+    p = chosen(mixed > 0, p - lr, chosen(mixed < 0, p + lr, p));
     s[0] = s[0] * beta2 + fresh2 * g;
   }
 };
@@ -234,31 +229,16 @@ struct LionFormula : ShrinkingDescent<V> {
 template <class V>
 struct AdEMAMixFormula : ShrinkingDescent<V> {
   static constexpr int kStates = 3;
-  V beta1, fresh1, beta2, fresh2, beta3, fresh3, eps, root, fast, slow;
+  NumberFor<V> beta1, fresh1, beta2, fresh2, beta3, fresh3, eps, root, fast, slow;
   TAEDA_HD void operator()(V& p, V g, V* s) const {
     g = this->gradient(p, g);
     s[0] = s[0] * beta1 + fresh1 * g;
     s[1] = s[1] * beta3 + fresh3 * g;
     s[2] = s[2] * beta2 + fresh2 * g * g;
-    p -= (fast * s[0] + slow * s[1]) / (math::sqrt(s[2]) / root + eps);
+    p -= (fast * s[0] + slow * s[1]) / (root_of(s[2]) / root + eps);
   }
 };
 
-template <template <class> class... F>
-struct FormulaList {
-  /// Calls `f.template operator()<F>()` for the formula of that number.
-  template <class Function>
-  static void with(int number, Function&& f) {
-    int i = 0;
-    ((i++ == number ? f.template operator()<F>() : void()), ...);
-  }
-  template <template <class> class G>
-  static constexpr int number_of() {
-    int i = 0, found = -1;
-    ((std::is_same_v<F<double>, G<double>> ? found = i++ : i++), ...);
-    return found;
-  }
-};
 /// All formulas: one more is a row here.
 using StepFormulas =
     FormulaList<SgdFormula, MomentumFormula, AdamFormula, AmsgradFormula, RmspropFormula,
@@ -279,8 +259,9 @@ StepValues step_values(const F<double>& numbers) {
 /// The formula in the type that a kernel computes with.
 template <template <class> class F, class V>
 TAEDA_HD F<V> formula_of(const double* numbers) {
-  V converted[sizeof(F<V>) / sizeof(V)];
-  for (size_t i = 0; i < sizeof(F<V>) / sizeof(V); ++i) converted[i] = static_cast<V>(numbers[i]);
+  using N = NumberFor<V>;
+  N converted[sizeof(F<V>) / sizeof(N)];
+  for (size_t i = 0; i < sizeof(F<V>) / sizeof(N); ++i) converted[i] = static_cast<N>(numbers[i]);
   F<V> out;
   memcpy(&out, converted, sizeof out);
   return out;

@@ -4,7 +4,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/nn/norm.h"
 #include "taeda/ops/random/random.h"
-#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/reduce/selection.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -26,25 +26,16 @@ Tensor parameter_of(const Module& module, const char* name) {
   return module.named_parameters(false)[name];
 }
 
-/// The norm of everything but dimension `dim`, which stays; or of everything, without dimensions.
-Tensor norm_except(const Tensor& v, OptionalDim dim) {
-  if (!dim) return v.norm();
-  DimVector others;
-  for (int64_t d = 0; d < v.dim(); ++d)
-    if (d != wrap_dim(*dim, v.dim())) others.push_back(d);
-  return v.norm(2, others, /*keepdim=*/true);
-}
-
 class WeightNormRule final : public detail::WeightRule {
  public:
   explicit WeightNormRule(OptionalDim dim) : dim_(dim) {}
   void begin(Module& module, const Tensor& weight) const override {
-    module.register_parameter("weight_g", norm_except(weight, dim_));
+    module.register_parameter("weight_g", norm_of(weight));
     module.register_parameter("weight_v", weight);
   }
   Tensor compute(Module& module, bool) const override {
     const Tensor v = parameter_of(module, "weight_v");
-    return v.mul(parameter_of(module, "weight_g").div(norm_except(v, dim_)));
+    return v.mul(parameter_of(module, "weight_g").div(norm_of(v)));
   }
   void end(Module& module) const override {
     Registry::drop_parameter(module, "weight_g");
@@ -52,6 +43,9 @@ class WeightNormRule final : public detail::WeightRule {
   }
 
  private:
+  Tensor norm_of(const Tensor& v) const {
+    return norm_except_dim(v, 2, dim_ ? wrap_dim(*dim_, v.dim()) : -1);
+  }
   OptionalDim dim_;
 };
 

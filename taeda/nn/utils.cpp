@@ -5,7 +5,11 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/kernels/optim.h"
+#include "taeda/nn/clip_rules.h"
+#include "taeda/ops/create/copy.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/ops/gradient_lists.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -20,25 +24,63 @@ std::vector<ParamList> gradient_lists(const std::vector<Tensor>& parameters) {
   return lists;
 }
 
+/// Whether the kernel of norms takes a tensor.
+bool is_listed(const Tensor& t, double norm_type) {
+  return norm_type > 0 && is_floating_point(t.dtype()) && !t.is_sparse() &&
+         t.layout().is_non_overlapping_and_dense();
+}
+
 }  // namespace
 
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
-                       bool error_if_nonfinite) {
-  TAEDA_CHECK_VALUE(!std::isnan(max_norm) && !std::isnan(norm_type),
-                    "clip_grad_norm_: expected numbers as max_norm and norm_type, but got ",
-                    max_norm, " and ", norm_type);
+Tensor norm_of_all(const std::vector<Tensor>& tensors, double norm_type) {
+  if (tensors.empty()) return zeros({}, kDouble);
   NoGradGuard no_grad;
-  const std::vector<ParamList> lists = gradient_lists(parameters);
-  if (lists.empty()) return 0;
-  const double total = taeda::detail::gradient_norm(lists, norm_type);
-  TAEDA_CHECK(!error_if_nonfinite || std::isfinite(total), "The total norm of order ", norm_type,
+  std::vector<ParamList> lists;
+  std::vector<Tensor> norms;
+  for (const Tensor& t : tensors) {
+    if (is_listed(t, norm_type))
+      taeda::detail::add_to_lists(lists, t);
+    else
+      norms.push_back(vector_norm(t.is_sparse() ? t.coalesce()._values() : t.detach(), norm_type));
+  }
+  if (!lists.empty()) norms.push_back(taeda::detail::gradient_norm(lists, norm_type));
+  for (Tensor& norm : norms) norm = norm.to(tensors[0].device(), kDouble);
+  return norms.size() == 1 && norm_type > 0 ? norms[0] : vector_norm(stack(norms), norm_type);
+}
+
+void check_finite_norm(const Tensor& norm, const std::string& order) {
+  TAEDA_CHECK(std::isfinite(norm.item<double>()), "The total norm of order ", order,
               " for gradients from "
               "`parameters` is non-finite, so it cannot be clipped. To disable this error and "
               "scale the gradients by the "
               "non-finite norm anyway, set `error_if_nonfinite=False`");
-  if (taeda::detail::clip_gradients(lists, total, max_norm))
+}
+
+void scale_gradients(const std::vector<Tensor>& parameters, double max_norm, const Tensor& norm) {
+  NoGradGuard no_grad;
+  if (taeda::detail::clip_gradients(gradient_lists(parameters), norm, max_norm))
     taeda::detail::bump_gradients(parameters);
-  return total;
+}
+
+Tensor clip_gradients(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                      const std::string& finite_order) {
+  TAEDA_CHECK_VALUE(!std::isnan(max_norm) && !std::isnan(norm_type),
+                    "clip_grad_norm_: expected numbers as max_norm and norm_type, but got ",
+                    max_norm, " and ", norm_type);
+  std::vector<Tensor> gradients;
+  for (const Tensor& p : parameters)
+    if (p.grad().defined()) gradients.push_back(p.grad());
+  Tensor norm = norm_of_all(gradients, norm_type);
+  if (!finite_order.empty()) check_finite_norm(norm, finite_order);
+  scale_gradients(parameters, max_norm, norm);
+  return norm;
+}
+
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  const std::string order = taeda::detail::concat(norm_type);
+  return clip_gradients(parameters, max_norm, norm_type, error_if_nonfinite ? order : "")
+      .item<double>();
 }
 
 double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type,
@@ -49,6 +91,9 @@ double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_typ
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
   TAEDA_CHECK_VALUE(!std::isnan(clip_value),
                     "clip_grad_value_: expected a number as clip_value, but got ", clip_value);
+  for (const Tensor& p : parameters)
+    if (p.grad().defined() && p.grad().is_complex())
+      taeda::detail::throw_no_dtype("clip_grad_value_", p.grad().dtype());
   NoGradGuard no_grad;
   for (const ParamList& list : gradient_lists(parameters))
     grad_clamp_slot(list.device().type(), list, clip_value);

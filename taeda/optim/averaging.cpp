@@ -3,6 +3,8 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/optim/averaging_rules.h"
 #include "taeda/optim/rates.h"
 #include "taeda/optim/scheduler_checks.h"
 #include "taeda/tensor/grad_mode.h"
@@ -14,7 +16,35 @@ namespace {
 /// Beyond it a double counts no single steps.
 constexpr double kMostUpdates = 9007199254740992;
 
+/// What an average moves towards, or becomes: nothing is changed yet.
+Tensor next_value(const Tensor& average, const Tensor& value, double weight) {
+  const Tensor here = value.detach().to(average.device());
+  if (weight == 1 || is_differentiable(average.dtype())) return here.to(average.dtype());
+  return average.mul(1 - weight).add(here.mul(weight)).to(average.dtype());
+}
+
 }  // namespace
+
+void move_averages(const std::vector<Tensor>& averages, const std::vector<Tensor>& values,
+                   double weight) {
+  detail::checked_number("weight", weight);
+  TAEDA_CHECK(averages.size() == values.size(), "expected as many values as the ", averages.size(),
+              " averages, but got ", values.size());
+  NoGradGuard no_grad;
+  std::vector<Tensor> next;
+  for (size_t i = 0; i < averages.size(); ++i) {
+    TAEDA_CHECK(averages[i].sizes() == values[i].sizes(), "expected value ", i, " to be of shape ",
+                averages[i].sizes(), " like its average, but got ", values[i].sizes());
+    next.push_back(next_value(averages[i], values[i], weight));
+  }
+  for (size_t i = 0; i < averages.size(); ++i) {
+    Tensor average = averages[i];
+    if (weight == 1 || !is_differentiable(average.dtype()))
+      average.copy_(next[i]);
+    else
+      average.lerp_(next[i], weight);
+  }
+}
 
 AveragedParameters::AveragedParameters(std::vector<Tensor> params)
     : AveragedParameters(std::move(params),
@@ -37,15 +67,7 @@ AveragedParameters AveragedParameters::ema(std::vector<Tensor> params, double de
 }
 
 void AveragedParameters::update() {
-  NoGradGuard no_grad;
-  const double weight = updates_ == 0 ? 1 : detail::checked_number("weight", weight_(updates_));
-  for (size_t i = 0; i < params_.size(); ++i) {
-    const Tensor value = params_[i].detach();
-    if (updates_ == 0 || !value.is_floating_point())
-      averages_[i].copy_(value);
-    else
-      averages_[i].add_(value - averages_[i], weight);
-  }
+  move_averages(averages_, params_, updates_ == 0 ? 1 : weight_(updates_));
   ++updates_;
 }
 

@@ -78,8 +78,7 @@ CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, i
 
 double CosineAnnealingWarmRestarts::rate(size_t, double base, double, int64_t epoch) {
   const auto [at, length] = rates::restarted(epoch, t_0_, t_mult_);
-  return eta_min_ +
-         (base - eta_min_) * rates::cosine(static_cast<double>(at), static_cast<double>(length));
+  return rates::cosine_rate(base, eta_min_, static_cast<double>(at), static_cast<double>(length));
 }
 
 CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options)
@@ -112,20 +111,18 @@ double CyclicLR::height(int64_t step) const {
   const auto down =
       static_cast<double>(options_.step_size_down().value_or(options_.step_size_up()));
   const auto [cycle, slope] = rates::cycle(static_cast<double>(step), up, down);
-  switch (options_.mode()) {
-    case CyclicLROptions::triangular: return slope;
-    case CyclicLROptions::triangular2: return slope / std::exp2(cycle - 1);
-    default: return slope * std::pow(options_.gamma(), static_cast<double>(step));
-  }
+  const bool by_step = options_.mode() == CyclicLROptions::exp_range;
+  return slope * rates::peak(static_cast<rates::Peaks>(options_.mode()),
+                             by_step ? static_cast<double>(step) : cycle, options_.gamma());
 }
 
 double CyclicLR::rate(size_t group, double, double, int64_t step) {
   const double part = height(step);
   if (options_.cycle_momentum())
     *optimizer().param_groups()[group].options().momentum_like() =
-        options_.max_momentum() - (options_.max_momentum() - options_.base_momentum()) * part;
-  const double low = for_group(options_.base_lr(), group);
-  return low + (for_group(options_.max_lr(), group) - low) * part;
+        rates::cycled(options_.max_momentum(), options_.base_momentum(), part, 1);
+  return rates::cycled(for_group(options_.base_lr(), group), for_group(options_.max_lr(), group),
+                       part, 1);
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -144,7 +144,8 @@ StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
 }
 
 double StepLR::rate(size_t, double, double current, int64_t epoch) {
-  return epoch > 0 && epoch % step_size_ == 0 ? current * gamma_ : current;
+  return current *
+         rates::stepped_change(static_cast<double>(epoch), static_cast<double>(step_size_), gamma_);
 }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
@@ -156,7 +157,7 @@ MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, 
 
 double MultiStepLR::rate(size_t, double, double current, int64_t epoch) {
   const auto times = std::count(milestones_.begin(), milestones_.end(), epoch);
-  return times == 0 ? current : current * std::pow(gamma_, static_cast<double>(times));
+  return current * rates::stepped(static_cast<double>(times), 1, gamma_);
 }
 
 ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma)
@@ -176,10 +177,8 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double
 
 double CosineAnnealingLR::rate(size_t, double base, double current, int64_t epoch) {
   if (epoch == 0) return current;
-  const auto total = static_cast<double>(t_max_);
-  if ((epoch - 1 - t_max_) % (2 * t_max_) == 0)  // right after the minimum
-    return current + (base - eta_min_) * rates::cosine_rise(total);
-  return rates::cosine_change(static_cast<double>(epoch), total) * (current - eta_min_) + eta_min_;
+  return rates::cosine_next(current, base, eta_min_, static_cast<double>(epoch),
+                            static_cast<double>(t_max_));
 }
 
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
@@ -257,24 +256,23 @@ double OneCycleLR::anneal(double start, double end, double part) const {
 std::vector<OneCycleLR::Phase> OneCycleLR::phases(double max_lr) const {
   const OneCycleLROptions& o = options_;
   const double initial = max_lr / o.div_factor(), last = initial / o.final_div_factor();
-  const double low = o.base_momentum(), high = o.max_momentum();
-  const double rise = o.pct_start() * static_cast<double>(total_),
-               end = static_cast<double>(total_ - 1);
-  const Phase up{rise - 1, initial, max_lr, high, low};
-  if (!o.three_phase()) return {up, {end, max_lr, last, low, high}};
-  return {up, {2 * rise - 2, max_lr, initial, low, high}, {end, initial, last, high, high}};
+  const double lrs[] = {initial, max_lr, last};
+  const double momenta[] = {o.max_momentum(), o.base_momentum(), o.max_momentum()};
+  std::vector<Phase> out;
+  for (const auto& [end, from, to] :
+       rates::one_cycle(static_cast<double>(total_), o.pct_start(), o.three_phase()))
+    out.push_back({end, lrs[from], lrs[to], momenta[from], momenta[to]});
+  return out;
 }
 
 double OneCycleLR::rate(size_t group, double, double, int64_t step) {
   TAEDA_CHECK_VALUE(step <= total_, "Tried to step ", step + 1,
                     " times. The specified number of total steps is ", total_);
   const std::vector<Phase> list = phases(for_group(options_.max_lr(), group));
-  double start = 0;
-  size_t i = 0;
-  for (; i + 1 < list.size() && static_cast<double>(step) > list[i].end_step; ++i)
-    start = list[i].end_step;
-  const Phase& phase = list[i];
-  const double part = (static_cast<double>(step) - start) / (phase.end_step - start);
+  std::vector<double> ends;
+  for (const Phase& phase : list) ends.push_back(phase.end_step);
+  const auto [number, part] = rates::phase_of(static_cast<double>(step), ends);
+  const Phase& phase = list[number];
   if (options_.cycle_momentum())
     *optimizer().param_groups()[group].options().momentum_like() =
         anneal(phase.start_momentum, phase.end_momentum, part);
@@ -403,8 +401,8 @@ void ReduceLROnPlateauScheduler::reduce() {
   auto& groups = optimizer_.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
     const double before = groups[i].get_lr();
-    const double after = std::max(before * options_.factor(), for_group(options_.min_lr(), i));
-    if (before - after > options_.eps()) groups[i].set_lr(after);
+    groups[i].set_lr(
+        rates::fallen(before, options_.factor(), for_group(options_.min_lr(), i), options_.eps()));
   }
 }
 

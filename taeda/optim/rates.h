@@ -8,12 +8,16 @@
 #include <cstdint>
 #include <numbers>
 #include <utility>
+#include <vector>
 
 namespace taeda::inline v0_2::optim::rates {
 
 /// The factor of an initial rate that is multiplied with gamma every `size` epochs.
 inline double stepped(double epoch, double size, double gamma) {
   return std::pow(gamma, std::floor(epoch / size));
+}
+inline double stepped_change(double epoch, double size, double gamma) {
+  return epoch == 0 || std::fmod(epoch, size) != 0 ? 1 : gamma;
 }
 
 /// A factor for the first `total` epochs, then 1.
@@ -47,12 +51,17 @@ inline double polynomial_change(double epoch, double total, double power) {
 inline double cosine(double epoch, double total) {
   return (1 + std::cos(std::numbers::pi * epoch / total)) / 2;
 }
-/// Of what is above the least rate. Where that was reached an epoch ago it is 0 / 0: the rate then
-/// rises by `cosine_rise` of the whole.
-inline double cosine_change(double epoch, double total) {
-  return cosine(epoch, total) / cosine(epoch - 1, total);
+/// From `base` to `least` along it.
+inline double cosine_rate(double base, double least, double epoch, double total) {
+  return least + (base - least) * cosine(epoch, total);
 }
-inline double cosine_rise(double total) { return (1 - std::cos(std::numbers::pi / total)) / 2; }
+/// The same from the rate of the epoch before: a factor of what is above the least one, which is
+/// 0 / 0 right after that was reached.
+inline double cosine_next(double rate, double base, double least, double epoch, double total) {
+  if (std::fmod(epoch - 1 - total, 2 * total) == 0)
+    return rate + (base - least) * ((1 - std::cos(std::numbers::pi / total)) / 2);
+  return cosine(epoch, total) / cosine(epoch - 1, total) * (rate - least) + least;
+}
 
 /// From `start` to `end`, along a line or half a cosine, when a part of the way is done.
 inline double annealed(double start, double end, double part, bool by_cosine) {
@@ -65,6 +74,37 @@ inline std::pair<double, double> cycle(double step, double up, double down) {
   const double total = up + down, top = up / total;
   const double number = std::floor(1 + step / total), x = 1 + step / total - number;
   return {number, x <= top ? x / top : (x - 1) / (top - 1)};
+}
+
+/// From `start` towards `end`, as far as a cycle stands high, times what its peak is.
+inline double cycled(double start, double end, double height, double peak) {
+  return start + (end - start) * height * peak;
+}
+/// How high the peaks of cycles are: all the same, half of the one before, or less by gamma with
+/// every step. `x` counts cycles from 1, or steps.
+enum class Peaks { Equal, Halved, Shrinking };
+inline double peak(Peaks peaks, double x, double gamma) {
+  return peaks == Peaks::Equal ? 1 : peaks == Peaks::Halved ? std::exp2(1 - x) : std::pow(gamma, x);
+}
+
+/// A phase of one cycle: until which step, from which rate to which, 0 being the first, 1 the
+/// largest and 2 the last one. Momentum is low where the rate is the largest, and high elsewhere.
+struct Phase {
+  double end;
+  int from, to;
+};
+/// Up in a part of all steps, and down; of three phases the second one is as long as the first.
+inline std::vector<Phase> one_cycle(double steps, double part, bool three_phases) {
+  const double rise = part * steps;
+  if (!three_phases) return {{rise - 1, 0, 1}, {steps - 1, 1, 2}};
+  return {{rise - 1, 0, 1}, {2 * rise - 2, 1, 0}, {steps - 1, 0, 2}};
+}
+/// The number of the phase that a step is in, and how far it is there.
+inline std::pair<size_t, double> phase_of(double step, const std::vector<double>& ends) {
+  size_t i = 0;
+  while (i + 1 < ends.size() && step > ends[i]) ++i;
+  const double start = i == 0 ? 0 : ends[i - 1];
+  return {i, (step - start) / (ends[i] - start)};
 }
 
 /// Among cycles of `first`, first * factor, ... epochs: how far an epoch is in its cycle, and how
@@ -107,6 +147,12 @@ inline bool plateau_ends(bool better, double patience, int64_t cooldown, int64_t
   bad = 0;
   rest = cooldown;
   return true;
+}
+
+/// What a rate falls to: not below the least one, and only if that is further than eps.
+inline double fallen(double rate, double factor, double least, double eps) {
+  const double lower = std::max(rate * factor, least);
+  return rate - lower > eps ? lower : rate;
 }
 
 }  // namespace taeda::inline v0_2::optim::rates

@@ -105,6 +105,7 @@ void RuleStep::check_has_state(const Lent& l, size_t k) const {
 void RuleStep::add(const Lent& given) {
   Lent& l = lent_.emplace_back(given);
   l.captured = captures_under_way() > 0 && is_current_stream_capturing(l.param->device());
+  if (l.recorded) return record(l);
   if (l.grad->is_sparse()) return add_sparse(l);
   TAEDA_CHECK(rule_.dense, rule_.name,
               " does not support dense gradients, please consider Adam instead");
@@ -141,11 +142,11 @@ void RuleStep::compose(Lent& l) {
                        TensorOptions(kDouble).device(param.device()));
   }
   rule_.update(values_, t);
-  results_.emplace_back(param, t.param);
+  results_.push_back({param, t.param});
   for (size_t k = 0; k < rule_.states.size(); ++k) {
     if (!t.states[k].defined()) continue;
     if (l.states[k].defined() && (l.captured || !replaces_))
-      results_.emplace_back(l.states[k], t.states[k]);
+      results_.push_back({l.states[k], t.states[k]});
     else
       made_.push_back({lent_.size() - 1, k, t.states[k]});
   }
@@ -173,7 +174,7 @@ const Tensor& RuleStep::state_like(Lent& l, size_t k, const Tensor& param) {
     state = empty_in_order(param, present.dtype());
     state.copy_(present);
     if (!replaces_) {
-      results_.emplace_back(present, state);
+      results_.push_back({present, state});
       return keep_alive_.emplace_back(std::move(state));
     }
   } else {
@@ -189,7 +190,7 @@ void RuleStep::launch_later(Lent& l, const Tensor& given) {
   check(l, apart);
   if (apart) {
     dense = l.param->detach().clone(MemoryFormat::Contiguous);
-    results_.emplace_back(*l.param, dense);
+    results_.push_back({*l.param, dense});
   }
   const Tensor& param = apart ? dense : *l.param;
   const Tensor* grad = &given;
@@ -264,8 +265,10 @@ void RuleStep::launch_all() {
     }
     formula_step_slot(device.type(), part.list, part.step);
   }
-  for (auto& [to, from] : results_)
+  for (auto& [to, from, recorded] : results_) {
+    const AutoGradMode recording(recorded);
     to.copy_(skip_.defined() ? where(skip_.select(0, 0).ne(0), to, from) : from);
+  }
 }
 
 /// Hands over what belongs to steps that were made: all, or those that were launched.

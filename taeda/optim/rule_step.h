@@ -20,8 +20,12 @@ struct Lent {
   void* face = nullptr;      ///< what the face wants to find again
   StepCount count{};         ///< before the step; afterwards with it, unless it was captured
   bool new_numbers = false;  ///< the count's numbers are to be the first ones
-  bool captured = false;     ///< this step counts when it is replayed
-  bool done = false;         ///< the step was made
+  /// Whether the step is recorded, so that gradients flow through it to the parameter and the
+  /// states that were, to the gradient and to the learning rate, if that is a tensor.
+  bool recorded = false;
+  const Tensor* rate = nullptr;
+  bool captured = false;  ///< this step counts when it is replayed
+  bool done = false;      ///< the step was made
 };
 
 // Note [All or nothing]
@@ -83,6 +87,11 @@ class RuleStep {
     void write(const Tensor& rows) const;
     Tensor values, before, offsets, block;
   };
+  /// What gets values, and from where.
+  struct Result {
+    Tensor to, from;
+    bool recorded = false;
+  };
   struct Made {
     size_t lent, k;
     Tensor tensor;
@@ -91,6 +100,7 @@ class RuleStep {
   void check(const Lent& lent, bool apart) const;
   void check_has_state(const Lent& lent, size_t k) const;
   void compose(Lent& lent);
+  void record(Lent& lent);
   void add_sparse(Lent& lent);
   void launch_later(Lent& lent, const Tensor& given);
   const Tensor& state_like(Lent& lent, size_t k, const Tensor& param);
@@ -113,9 +123,9 @@ class RuleStep {
   size_t launched_ = 0;  // parts
   std::vector<Lent> lent_;
   std::vector<Part> parts_;
-  std::list<Tensor> keep_alive_;                    // gradients and states brought into order
-  std::list<Made> made_;                            // states that are to be handed over
-  std::vector<std::pair<Tensor, Tensor>> results_;  // what gets values, and from where
+  std::list<Tensor> keep_alive_;  // gradients and states brought into order
+  std::list<Made> made_;          // states that are to be handed over
+  std::vector<Result> results_;
   std::vector<RowsToPut> rows_;
 };
 

@@ -177,14 +177,15 @@ StepReport Trainer::close() {
 
 /// Whether there can be a step, and with which gradients.
 void Trainer::check_gradients(const std::vector<ParamList>& lists, StepReport& report) const {
-  report.grad_norm = taeda::detail::gradient_norm(lists, 2);
+  const Tensor norm = taeda::detail::gradient_norm(lists, 2).cpu();
+  report.grad_norm = norm.item<double>();
   if (!std::isfinite(report.grad_norm)) {
     report.outcome = Outcome::Skipped;
     report.non_finite = first_non_finite();
     return;
   }
   report.outcome = Outcome::Stepped;
-  report.clipped = taeda::detail::clip_gradients(lists, report.grad_norm, options_.max_norm);
+  report.clipped = taeda::detail::clip_gradients(lists, norm, options_.max_norm);
 }
 
 void Trainer::change() {

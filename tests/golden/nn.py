@@ -125,16 +125,6 @@ INITIAL = {
     "embedding": lambda: flat(nn.Embedding(5, 4, padding_idx=1)),
     "lstm": lambda: flat(nn.LSTM(2, 3, 1)),
     "attention": lambda: flat(nn.MultiheadAttention(4, 2)),
-    "xavier_uniform": lambda: nn.init.xavier_uniform_(torch.empty(3, 5), gain=2).flatten().tolist(),
-    "xavier_normal": lambda: nn.init.xavier_normal_(torch.empty(3, 5)).flatten().tolist(),
-    "kaiming_uniform": lambda: nn.init.kaiming_uniform_(torch.empty(3, 5), nonlinearity="relu").flatten().tolist(),
-    "kaiming_normal": lambda: nn.init.kaiming_normal_(torch.empty(4, 2, 3), a=0.1, mode="fan_out").flatten().tolist(),
-    "orthogonal_tall": lambda: nn.init.orthogonal_(torch.empty(5, 3)).flatten().tolist(),
-    "orthogonal_wide": lambda: nn.init.orthogonal_(torch.empty(3, 2, 4), gain=1.5).flatten().tolist(),
-    "trunc_normal": lambda: nn.init.trunc_normal_(torch.empty(4, 5), std=0.7, a=-1, b=0.5).flatten().tolist(),
-    "trunc_normal_tail": lambda: nn.init.trunc_normal_(torch.empty(4, 5), mean=1, std=0.5, a=2, b=4).flatten().tolist(),
-    "dirac": lambda: nn.init.dirac_(torch.empty(4, 2, 3), groups=2).flatten().tolist(),
-    "eye": lambda: nn.init.eye_(torch.empty(2, 3)).flatten().tolist(),
 }
 
 

@@ -1,9 +1,8 @@
-"""Writes tests/optim/golden.inc: parameters after steps, and learning rates, from PyTorch 1.13.
+"""Writes tests/optim/golden.inc: parameters after steps, from PyTorch 1.13.
 
 Run: python3 -P tests/golden/optim.py | clang-format --assume-filename=x.h > tests/optim/golden.inc
 """
 import torch
-from torch.optim import lr_scheduler as sched
 
 
 def numbers(values):
@@ -53,66 +52,8 @@ OPTIMIZERS = {
                                                  initial_accumulator_value=0.2, eps=1e-4),
 }
 
-METRICS = [1.0, 0.9, 0.91, 0.92, 0.93, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9]
-
-
-def run_schedule(make, momentum=None):
-    p = torch.zeros(1, requires_grad=True)
-    q = torch.zeros(1, requires_grad=True)
-    if momentum == "adam":
-        optimizer = torch.optim.Adam([{"params": [p]}, {"params": [q], "lr": 0.02}], 0.1)
-    else:
-        optimizer = torch.optim.SGD([{"params": [p]}, {"params": [q], "lr": 0.02}], 0.1, momentum=0.9)
-    s = make(optimizer)
-    out = []
-    for i in range(20):
-        for g in optimizer.param_groups:
-            out.append(g["lr"])
-        if momentum:
-            g = optimizer.param_groups[0]
-            out.append(g["betas"][0] if momentum == "adam" else g["momentum"])
-        optimizer.step()
-        if isinstance(s, sched.ReduceLROnPlateau):
-            s.step(METRICS[i])
-        else:
-            s.step()
-    return out
-
-
-def sequential(o):
-    return sched.SequentialLR(o, [sched.LinearLR(o, 0.1, total_iters=4), sched.ExponentialLR(o, 0.9)], [5])
-
-
-def chained(o):
-    return sched.ChainedScheduler([sched.LinearLR(o, 0.5, total_iters=4), sched.ExponentialLR(o, 0.9)])
-
-
-SCHEDULES = {
-    "step": (lambda o: sched.StepLR(o, 4, 0.5), None),
-    "multi_step": (lambda o: sched.MultiStepLR(o, [3, 7, 7, 12], 0.5), None),
-    "exponential": (lambda o: sched.ExponentialLR(o, 0.9), None),
-    "cosine": (lambda o: sched.CosineAnnealingLR(o, 8, 0.001), None),
-    "linear": (lambda o: sched.LinearLR(o, 0.25, 1.0, 6), None),
-    "lambda": (lambda o: sched.LambdaLR(o, lambda e: 0.95 ** e), None),
-    "one_cycle": (lambda o: sched.OneCycleLR(o, [0.3, 0.1], total_steps=25), "sgd"),
-    "one_cycle_adam": (lambda o: sched.OneCycleLR(o, 0.01, epochs=3, steps_per_epoch=10), "adam"),
-    "one_cycle_linear": (lambda o: sched.OneCycleLR(o, 0.3, total_steps=21, pct_start=0.4, anneal_strategy="linear",
-                                                    div_factor=10, final_div_factor=100, base_momentum=0.8,
-                                                    max_momentum=0.9, three_phase=True), "sgd"),
-    "plateau": (lambda o: sched.ReduceLROnPlateau(o, factor=0.5, patience=2, cooldown=1, min_lr=0.01), None),
-    "plateau_max": (lambda o: sched.ReduceLROnPlateau(o, mode="max", factor=0.1, patience=3,
-                                                      threshold=0.01, threshold_mode="abs"), None),
-    "sequential": (sequential, None),
-    "chained": (chained, None),
-}
-
 print("// Written by tests/golden/optim.py from PyTorch", torch.__version__.split("a")[0] + ".")
 print("inline const std::map<std::string, std::vector<double>> golden_parameters = {")
 for name, make in OPTIMIZERS.items():
     row(name, run_optimizer(make))
-print("};")
-print("inline const std::vector<double> golden_metrics = {" + numbers(METRICS) + "};")
-print("inline const std::map<std::string, std::vector<double>> golden_rates = {")
-for name, (make, momentum) in SCHEDULES.items():
-    row(name, run_schedule(make, momentum))
 print("};")

@@ -2,6 +2,8 @@
 #include "taeda/nn/init.h"
 
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "common.h"
 #include "taeda/device/generator.h"
@@ -10,6 +12,7 @@
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/rnn.h"
 #include "taeda/ops/create/create.h"
+#include "tests/golden_table.h"
 
 namespace taeda::nn {
 namespace {
@@ -17,12 +20,6 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 using namespace testing_helpers;
-
-template <class Make>
-void expect_values(const char* name, Make make, double tolerance = 1e-6) {
-  manual_seed(0);
-  EXPECT_THAT(to_doubles(make()), near(golden_values.at(name), tolerance)) << name;
-}
 
 template <class Make>
 void expect_state(const char* name, Make make) {
@@ -40,32 +37,56 @@ TEST(Init, ModulesDrawAsPyTorch) {
   expect_state("lstm", [] { return LSTM(2, 3); });
 }
 
+/// Fills a matrix or the weights of a convolution.
+using Fill = Tensor (*)(Tensor w, Tensor c);
+const std::map<std::string, Fill> kFills = {
+    {"uniform_(w, -1, 2)", [](Tensor w, Tensor) { return init::uniform_(w, -1, 2); }},
+    {"normal_(w, 1.0, 0.1)", [](Tensor w, Tensor) { return init::normal_(w, 1, 0.1); }},
+    {"trunc_normal_(w, 0.0, 1.0, -1.0, 1.5)",
+     [](Tensor w, Tensor) { return init::trunc_normal_(w, 0, 1, -1, 1.5); }},
+    {"trunc_normal_(w, 1.0, 0.5, 2.0, 4.0)",
+     [](Tensor w, Tensor) { return init::trunc_normal_(w, 1, 0.5, 2, 4); }},
+    {"constant_(w, 3)", [](Tensor w, Tensor) { return init::constant_(w, 3); }},
+    {"ones_(w)", [](Tensor w, Tensor) { return init::ones_(w); }},
+    {"zeros_(w)", [](Tensor w, Tensor) { return init::zeros_(w); }},
+    {"eye_(w)", [](Tensor w, Tensor) { return init::eye_(w); }},
+    {"dirac_(c)", [](Tensor, Tensor c) { return init::dirac_(c); }},
+    {"dirac_(c, 2)", [](Tensor, Tensor c) { return init::dirac_(c, 2); }},
+    {"xavier_uniform_(c, gain=2.0)", [](Tensor, Tensor c) { return init::xavier_uniform_(c, 2); }},
+    {"xavier_normal_(w)", [](Tensor w, Tensor) { return init::xavier_normal_(w); }},
+    {"kaiming_uniform_(c, a=1.0, mode='fan_out', nonlinearity='leaky_relu')",
+     [](Tensor, Tensor c) { return init::kaiming_uniform_(c, 1, kFanOut, kLeakyReLU); }},
+    {"kaiming_normal_(w, nonlinearity='relu')",
+     [](Tensor w, Tensor) { return init::kaiming_normal_(w, 0, kFanIn, kReLU); }},
+    {"orthogonal_(w, gain=2)", [](Tensor w, Tensor) { return init::orthogonal_(w, 2); }},
+    {"orthogonal_(c)", [](Tensor, Tensor c) { return init::orthogonal_(c); }},
+    {"sparse_(w, 0.4)", [](Tensor w, Tensor) { return init::sparse_(w, 0.4); }}};
+
+/// As the table has a tensor: its sizes, and of many numbers the sum, that of absolute values, and
+/// some of them.
+std::vector<double> described(const Tensor& t) {
+  std::vector<double> out(t.sizes().begin(), t.sizes().end());
+  const std::vector<double> all = to_doubles(t);
+  double sum = 0, absolute = 0;
+  for (const double x : all) {
+    sum += x;
+    absolute += std::abs(x);
+  }
+  out.insert(out.end(), {sum, absolute});
+  for (size_t i = 0; i < all.size(); i += all.size() / 10) out.push_back(all[i]);
+  return out;
+}
+
 TEST(Init, FunctionsDrawAsPyTorch) {
-  expect_values("xavier_uniform", [] { return init::xavier_uniform_(empty({3, 5}), 2); });
-  expect_values("xavier_normal", [] { return init::xavier_normal_(empty({3, 5})); });
-  expect_values("kaiming_uniform", [] {
-    return init::kaiming_uniform_(empty({3, 5}), 0, kFanIn, kReLU);
-  });
-  expect_values("kaiming_normal", [] {
-    return init::kaiming_normal_(empty({4, 2, 3}), 0.1, kFanOut);
-  });
-  expect_values(
-      "orthogonal_tall",
-      [] {
-        return init::orthogonal_(empty({5, 3}));
-      },
-      2e-6);
-  expect_values(
-      "orthogonal_wide",
-      [] {
-        return init::orthogonal_(empty({3, 2, 4}), 1.5);
-      },
-      2e-6);
-  expect_values("trunc_normal", [] { return init::trunc_normal_(empty({4, 5}), 0, 0.7, -1, 0.5); });
-  expect_values("trunc_normal_tail",
-                [] { return init::trunc_normal_(empty({4, 5}), 1, 0.5, 2, 4); });
-  expect_values("dirac", [] { return init::dirac_(empty({4, 2, 3}), 2); });
-  expect_values("eye", [] { return init::eye_(empty({2, 3})); });
+  std::set<std::string> seen;
+  for (const golden::Row& row : golden::rows_of("nn.json", "inits")) {
+    manual_seed(3);
+    EXPECT_THAT(described(kFills.at(row.text)(empty({4, 6}), empty({4, 3, 3}))),
+                near(row.values, 2e-5))
+        << row.text;
+    seen.insert(row.text);
+  }
+  EXPECT_EQ(seen.size(), kFills.size());
 }
 
 /// The numbers of libtorch.
@@ -109,8 +130,11 @@ TEST(Init, Errors) {
       [] { init::xavier_uniform_(empty({3})); },
       ThrowsMessage<ValueError>(
           "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"));
-  EXPECT_THAT([] { init::sparse_(empty({3, 3}), 2); },
-              ThrowsMessage<ValueError>("sparse_: expected a part between 0 and 1, but got 2"));
+  EXPECT_THAT(
+      [] {
+        init::sparse_(empty({3, 3}), 2);
+      },
+      ThrowsMessage<ValueError>("sparse_: expected a part between 0 and 1, but got 2"));
   EXPECT_THAT([] { init::eye_(empty({3})); },
               ThrowsMessage<ValueError>("Only tensors with 2 dimensions are supported"));
   EXPECT_THAT(

@@ -6,7 +6,9 @@
 
 #include "common.h"
 #include "taeda/base/parallel_for.h"
+#include "taeda/device/registry.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/shape/shape.h"
 
 namespace taeda::nn {
 namespace {
@@ -45,6 +47,35 @@ TEST(ClipGradNorm, OtherNorms) {
   const std::vector<Tensor> mixed = {with_gradient({3}, 1), with_gradient({4}, 1, kDouble)};
   EXPECT_NEAR(utils::clip_grad_norm_(mixed, 100, inf), 4, 1e-6);
   EXPECT_EQ(utils::clip_grad_norm_(zeros({2}, requires_grad()), 1), 0);
+}
+
+TEST(ClipGradNorm, OfOrdersFromZeroDown) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const std::vector<Tensor> params = {with_gradient({3}, 2), with_gradient({2}, 1, kDouble)};
+  EXPECT_EQ(utils::clip_grad_norm_(params, 1e9, -inf), 1);  // the least
+  EXPECT_EQ(utils::clip_grad_norm_(params, 1e9, 0), 2);     // of tensors that are not 0
+  EXPECT_NEAR(utils::clip_grad_norm_(params, 1e9, -1), 1 / (1 / 2. + 1 / 4. + 1 / 6. + 1 + 1 / 2.),
+              1e-6);
+}
+
+TEST(ClipGradNorm, OfComplexGradients) {
+  const Tensor p = zeros({2}, kComplexFloat).requires_grad_();
+  p.mutable_grad() = view_as_complex(full({2, 2}, 3.0));
+  EXPECT_NEAR(utils::clip_grad_norm_(p, 1e9, 1), 2 * std::sqrt(18.0), 1e-5);
+  EXPECT_NEAR(utils::clip_grad_norm_(p, 3), 6, 1e-5);
+  EXPECT_THAT(to_doubles(view_as_real(p.grad())), near({1.5, 1.5, 1.5, 1.5}, 1e-5));
+  EXPECT_THROW(utils::clip_grad_value_(p, 1), NotImplementedError);
+}
+
+TEST(ClipGradNorm, OnADevice) {
+  if (device_count(kSim) == 0) GTEST_SKIP() << "no simulated device";
+  const Tensor p = full({2}, 1.0).to(kSim).requires_grad_(), q = with_gradient({1}, 4);
+  p.mutable_grad() = tensor({3.0f, 0.0f}).to(kSim);
+  EXPECT_NEAR(utils::clip_grad_norm_({p, q}, 1), 5, 1e-6);
+  EXPECT_THAT(to_doubles(p.grad().cpu()), near({0.6, 0}, 1e-5));
+  EXPECT_THAT(to_doubles(q.grad()), near({0.8}, 1e-5));
+  EXPECT_NEAR(utils::clip_grad_norm_({p, q}, 2), 1, 1e-5);
+  EXPECT_THAT(to_doubles(p.grad().cpu()), near({0.6, 0}, 1e-5));
 }
 
 TEST(ClipGradNorm, DoesNotDependOnThreads) {

@@ -1,4 +1,4 @@
-// Parameters after steps, and learning rates, from PyTorch.
+// Parameters after steps, from PyTorch.
 #pragma once
 
 #include <map>
@@ -7,7 +7,6 @@
 
 namespace taeda::optim {
 
-#include "curves.inc"
 #include "golden.inc"
 
 }  // namespace taeda::optim

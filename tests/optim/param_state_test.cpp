@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "taeda/io/keyed_archive.h"
@@ -13,6 +14,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/optim/ademamix.h"
+#include "taeda/optim/averaging_rules.h"
 #include "taeda/optim/optim.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tests/error_of.h"
@@ -218,6 +220,34 @@ TEST(Averages, SwapAndGoOnFromAFile) {
   AveragedParameters more({ramp(2), ramp(3)});
   EXPECT_THAT(error_of([&] { more.load_state_dict(averaged.state_dict()); }),
               HasSubstr("not one of 2 averaged parameters"));
+}
+
+TEST(Averages, OfWholeNumbersAndOtherDtypes) {
+  const Tensor count = tensor({10, 7}, kLong), mean = tensor({1.0, 3.0}, kDouble);
+  move_averages({count, mean}, {tensor({20, 8}, kLong), tensor({2.0f, 5.0f})}, 0.25);
+  EXPECT_TRUE(count.equal(tensor({12, 7}, kLong)));
+  EXPECT_TRUE(mean.equal(tensor({1.25, 3.5}, kDouble)));
+}
+
+TEST(Averages, AreLeftAloneByValuesThatDoNotFit) {
+  const std::vector<Tensor> averages = {ramp(3), ramp(2)};
+  EXPECT_THAT(error_of([&] {
+                move_averages(averages, {ramp(3).add(1), ramp(4)}, 0.5);
+              }),
+              HasSubstr("expected value 1 to be of shape [2] like its average, but got [4]"));
+  EXPECT_THAT(error_of([&] { move_averages(averages, {ramp(3)}, 0.5); }),
+              HasSubstr("expected as many values as the 2 averages, but got 1"));
+  EXPECT_THAT(error_of([&] { move_averages(averages, averages, std::nan("")); }),
+              HasSubstr("Expected a number as weight, but got nan"));
+  EXPECT_TRUE(averages[0].equal(ramp(3)));
+  const std::vector<Tensor> params = {ramp(3), ramp(2)};
+  AveragedParameters averaged(params);
+  averaged.update();
+  params[0].add_(1);
+  params[1].set_data(ramp(4));
+  EXPECT_THAT(error_of([&] { averaged.update(); }), HasSubstr("expected value 1"));
+  EXPECT_EQ(averaged.updates(), 1);
+  EXPECT_TRUE(averaged.averages()[0].equal(ramp(3)));
 }
 
 }  // namespace

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "taeda/device/graph.h"
+#include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/optim/ademamix.h"
 #include "taeda/optim/composed.h"
 #include "taeda/optim/optim.h"
 #include "taeda/optim/rule_step.h"
+#include "taeda/tensor/grad_mode.h"
 #include "tests/error_of.h"
 
 namespace taeda::optim {
@@ -78,6 +81,25 @@ TEST(Rules, LeaveOptimizersOfProgramsAlone) {
                 optimizer.step();
               }),
               HasSubstr("NAdam.step() cannot be captured into a graph"));
+}
+
+TEST(Rules, AreRecordedForGradientsThatFlowThroughSteps) {
+  const Tensor start = full({2}, 2.0, kDouble).requires_grad_(), param = start.clone();
+  const Tensor grad = full({2}, 3.0, kDouble).requires_grad_();
+  const double values[] = {0.1, 0, 0, 0.5, 0, 0};  // SGD with a decay
+  Tensor states[ParamRef::kMaxStates];
+  RuleStep step(sgd_rule, "SGD.step()", /*replaces=*/true);
+  {
+    const NoGradGuard no_grad;
+    step.begin_group(values);
+    step.add({.param = &param, .grad = &grad, .states = states, .recorded = true});
+    EXPECT_EQ(param.data_ptr<double>()[0], 2);
+    step.run();
+  }
+  EXPECT_DOUBLE_EQ(param.data_ptr<double>()[0], 2 - 0.1 * (3 + 0.5 * 2));
+  param.sum().backward();
+  EXPECT_DOUBLE_EQ(start.grad().data_ptr<double>()[1], 1 - 0.1 * 0.5);
+  EXPECT_DOUBLE_EQ(grad.grad().data_ptr<double>()[1], -0.1);
 }
 
 TEST(Rules, AStepWhoseLastGradientIsElsewhereChangesNothing) {

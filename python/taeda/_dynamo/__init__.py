@@ -3,7 +3,7 @@
 import types
 
 from ..nn.modules.module import Module
-from .._core.warnings import warn
+from .._core.warnings import warn_once
 from . import config  # noqa: F401
 
 
@@ -40,9 +40,6 @@ class OptimizedModule(Module):
 eval_frame = types.SimpleNamespace(OptimizedModule=OptimizedModule)
 
 
-_compile_said = []
-
-
 def compile(model=None, **options):
     """Returns the function as it is, and a module within one that has PyTorch's name for it: Taeda runs operations one by one.
 
@@ -52,9 +49,7 @@ def compile(model=None, **options):
         return lambda function: compile(function, **options)
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
-    if not _compile_said:
-        _compile_said.append(True)
-        warn("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none")
+    warn_once("torch.compile compiles nothing: Taeda has no compiler, and its eager steps need none")
     if isinstance(model, Module):
         return OptimizedModule(model)
     return model

@@ -2,11 +2,11 @@
 are changed in place. `torch.optim.adam.adam` and its like.
 
 `foreach`, `fused`, `capturable` and `has_complex` choose among ways of computing the same in PyTorch, and change nothing here.
-`differentiable` is a NotImplementedError: a step is no part of a graph.
+With `differentiable` autograd records the step.
 """
 
 from .. import _C
-from ..autograd.modes import no_grad
+from ..autograd.modes import enable_grad, no_grad
 
 __all__ = ["adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "radam", "rmsprop", "rprop", "sgd"]
 
@@ -14,20 +14,18 @@ __all__ = ["adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "r
 def _step(rule, params, grads, state, options, differentiable=False, grad_scale=None, found_inf=None):
     """A step of a rule over stand-ins for parameters, which share their memory. `state`: {name: list}; entries that are None
     or that a list lacks are made, and written to the list."""
-    if differentiable:
-        raise NotImplementedError(f"{rule.lower()}(differentiable=True): Taeda's steps are no part of a graph")
     if not all(len(grads) == len(params) for grads in (grads, *(s for s in state.values() if s))):
         raise ValueError(f"{rule.lower()}: expected as many gradients and states as the {len(params)} parameters")
     if found_inf is not None and found_inf.item():
         return
     stand_ins, states = [], {}
-    with no_grad():
+    with enable_grad() if differentiable else no_grad():
         for i, (param, grad) in enumerate(zip(params, grads)):
-            stand_in = param.detach()
-            stand_in.grad = grad.detach() if grad_scale is None else grad.detach() / grad_scale
+            stand_in, grad = (param.view_as(param), grad) if differentiable else (param.detach(), grad.detach())
+            stand_in.grad = grad if grad_scale is None else grad / grad_scale
             stand_ins.append(stand_in)
             states[stand_in] = {name: s[i] for name, s in state.items() if s and s[i] is not None}
-    _C._optim.step(rule, [{"params": stand_ins, **options}], states)
+    _C._optim.step(rule, [{"params": stand_ins, "differentiable": differentiable, **options}], states)
     for name, s in state.items():
         s[:] = [states[p].get(name) for p in stand_ins] if s else []
 

@@ -7,6 +7,11 @@ from .optimizer import Optimizer
 from .schedule import LRScheduler, listed, rules, set_option
 
 
+_PEAKS = "triangular", "triangular2", "exp_range"
+# What the corners of one cycle are called in a group: where it begins, stands highest and ends.
+_RATES, _MOMENTA = ("initial_lr", "max_lr", "min_lr"), ("max_momentum", "base_momentum", "max_momentum")
+
+
 class CyclicLR(LRScheduler):
     """Up and down between two rates (Smith 2017, arXiv:1506.01186).
 
@@ -43,7 +48,7 @@ class CyclicLR(LRScheduler):
         down = float(step_size_down) if step_size_down is not None else up
         self.total_size = up + down
         self.step_ratio = up / self.total_size
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+        if mode not in _PEAKS and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
@@ -65,17 +70,17 @@ class CyclicLR(LRScheduler):
         """The height of a cycle."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
-        return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma ** x
+        return rules.peak(_PEAKS.index(self.mode), x, self.gamma)
 
     def get_lr(self):
         self._check_called_within_step()
         up = self.total_size * self.step_ratio
         cycle, height = rules.cycle(self.last_epoch, up, self.total_size - up)
-        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        peak = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             for low, high, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
-                _set_momentum(group, high - (high - low) * height * scale, self.use_beta1)
-        return [base + (top - base) * height * scale for base, top in zip(self.base_lrs, self.max_lrs)]
+                _set_momentum(group, rules.cycled(high, low, height, peak), self.use_beta1)
+        return [rules.cycled(base, top, height, peak) for base, top in zip(self.base_lrs, self.max_lrs)]
 
     def state_dict(self):
         made = super().state_dict()
@@ -129,14 +134,11 @@ class OneCycleLR(LRScheduler):
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-        turn = float(pct_start * self.total_steps) - 1
-        rows = ([(turn, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
-                 (float(2 * pct_start * self.total_steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-                 (self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")] if three_phase else
-                [(turn, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
-                 (self.total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")])
-        names = "end_step", "start_lr", "end_lr", "start_momentum", "end_momentum"
-        self._schedule_phases = [dict(zip(names, row)) for row in rows]
+        self._schedule_phases = [
+            {"end_step": end, "start_lr": _RATES[start], "end_lr": _RATES[stop], "start_momentum": _MOMENTA[start],
+             "end_momentum": _MOMENTA[stop]}
+            for end, start, stop in rules.one_cycle(self.total_steps, pct_start, bool(three_phase))]
+        self._schedule_phases[-1]["end_step"] = self.total_steps - 1  # a whole number, as PyTorch's files have it
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type = anneal_strategy
@@ -164,12 +166,8 @@ class OneCycleLR(LRScheduler):
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         cosine = self._anneal_func_type == "cos"
-        start = 0.0
-        for i, phase in enumerate(self._schedule_phases):
-            if step <= phase["end_step"] or i == len(self._schedule_phases) - 1:
-                break
-            start = phase["end_step"]
-        share = (step - start) / (phase["end_step"] - start)
+        number, share = rules.phase_of(step, [phase["end_step"] for phase in self._schedule_phases])
+        phase = self._schedule_phases[number]
         for group in self.optimizer.param_groups:
             rates.append(rules.annealed(group[phase["start_lr"]], group[phase["end_lr"]], share, cosine))
             if self.cycle_momentum:

@@ -105,9 +105,7 @@ class StepLR(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
-            return self._rates()
-        return [rate * self.gamma for rate in self._rates()]
+        return self._rates_times(rules.stepped_change(self.last_epoch, self.step_size, self.gamma))
 
     def _get_closed_form_lr(self):
         return self._bases_times(rules.stepped(self.last_epoch, self.step_size, self.gamma))
@@ -137,9 +135,7 @@ class MultiStepLR(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        if self.last_epoch not in self.milestones:
-            return self._rates()
-        return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in self._rates()]
+        return self._rates_times(rules.stepped(self.milestones[self.last_epoch], 1, self.gamma))
 
     def _get_closed_form_lr(self):
         passed = bisect.bisect_right(sorted(self.milestones.elements()), self.last_epoch)
@@ -294,15 +290,11 @@ class CosineAnnealingLR(LRScheduler):
             return self._rates()
         if self._step_count == 1 and self.last_epoch > 0:
             return self._get_closed_form_lr()
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
-            rise = rules.cosine_rise(self.T_max)
-            return [rate + (base - self.eta_min) * rise for base, rate in zip(self.base_lrs, self._rates())]
-        factor = rules.cosine_change(self.last_epoch, self.T_max)
-        return [factor * (rate - self.eta_min) + self.eta_min for rate in self._rates()]
+        return [rules.cosine_next(rate, base, self.eta_min, self.last_epoch, self.T_max)
+                for base, rate in zip(self.base_lrs, self._rates())]
 
     def _get_closed_form_lr(self):
-        height = rules.cosine(self.last_epoch, self.T_max)
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return [rules.cosine_rate(base, self.eta_min, self.last_epoch, self.T_max) for base in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -336,8 +328,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self):
         self._check_called_within_step()
-        height = rules.cosine(self.T_cur, self.T_i)
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return [rules.cosine_rate(base, self.eta_min, self.T_cur, self.T_i) for base in self.base_lrs]
 
     def _go_to(self, epoch):
         """Finds the cycle that holds `epoch`, its length and where in it that is."""
@@ -565,10 +556,9 @@ class ReduceLROnPlateau(LRScheduler):
                                    "of the `optimizer` param groups.")
             self.min_lrs = [self.default_min_lr] * count
         for group, least in zip(self.optimizer.param_groups, self.min_lrs):
-            old = float(group["lr"])
-            new = max(old * self.factor, least)
-            if old - new > self.eps:
-                set_option(group, "lr", new)
+            rate = rules.fallen(group["lr"], self.factor, least, self.eps)
+            if rate != group["lr"]:
+                set_option(group, "lr", rate)
 
     def load_state_dict(self, state_dict):
         self.__dict__.update(state_dict)

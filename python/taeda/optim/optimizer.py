@@ -145,14 +145,6 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
-        self._check_differentiable()
-
-    _in_graphs = False  # whether steps can be part of a graph
-
-    def _check_differentiable(self):
-        if any(group.get("differentiable") for group in self.param_groups) and not self._in_graphs:
-            raise NotImplementedError(f"{type(self).__name__}(differentiable=True): Taeda's steps of it are no part of a "
-                                      "graph; those of SGD are")
 
     def _hook_step(self):
         cls = type(self)

@@ -6,7 +6,11 @@ from .optimizer import Optimizer, evaluated
 
 
 class RuleOptimizer(Optimizer):
-    """`_rule` is the rule's name; options and state are its fields and tensors, by PyTorch's names."""
+    """`_rule` is the rule's name; options and state are its fields and tensors, by PyTorch's names.
+
+    With `differentiable` autograd records a step, so that gradients flow through it: to the parameter and the state before,
+    which the parameter must not be a leaf for, to the gradient, and to a learning rate that is a tensor.
+    """
 
     _rule = None
     _added = {}  # options that older files lack
@@ -71,36 +75,12 @@ class SGD(RuleOptimizer):
 
     _rule = "SGD"
     _added = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": None}
-    _in_graphs = True
 
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
                  foreach=None, differentiable=False, fused=None):
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
-
-    def step(self, closure=None):
-        """Changes the parameters that have gradients; `closure` computes the loss anew."""
-        if not any(group.get("differentiable") for group in self.param_groups):
-            return super().step(closure)
-        loss = evaluated(closure)
-        for group in self.param_groups:
-            for param in group["params"]:
-                if param.grad is not None:
-                    self._recorded_step(param, group)
-        return loss
-
-    def _recorded_step(self, param, group):
-        """The same by operations that are recorded: gradients flow through the step."""
-        grad = -param.grad if group["maximize"] else param.grad
-        if group["weight_decay"]:
-            grad = grad.add(param, alpha=group["weight_decay"])
-        if group["momentum"]:
-            buffer = self.state[param].get("momentum_buffer")
-            buffer = grad.clone() if buffer is None else buffer * group["momentum"] + grad * (1 - group["dampening"])
-            self.state[param]["momentum_buffer"] = buffer
-            grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
-        param.add_(grad * -group["lr"])
 
 
 class Adam(RuleOptimizer):

@@ -118,7 +118,12 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warn(EPOCH_DEPRECATION_WARNING, UserWarning)
-        self._update_lr(epoch)
+        before = self.last_epoch
+        try:
+            self._update_lr(epoch)
+        except BaseException:  # all of a step, or nothing
+            self.last_epoch, self._step_count = before, self._step_count - 1
+            raise
 
     def _check_order(self):
         optimizer = self.optimizer

@@ -17,6 +17,26 @@ def _check_decay(decay):
         raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
 
 
+def _in_place(weight):
+    """A function that moves lists of averages; `weight` is a function of how many values they have."""
+    def update(averages, params, count):
+        _C._optim.move_averages(list(averages), list(params), weight(count))
+    return update
+
+
+def _of_one(weight):
+    """A function that gives one moved average."""
+    def update(average, param, count):
+        moved = average.detach().clone()
+        _C._optim.move_averages([moved], [param], weight(count))
+        return moved
+    return update
+
+
+def _equal(count):
+    return 1 / (int(count) + 1)
+
+
 def get_ema_multi_avg_fn(decay=0.999):
     """A function that lets lists of averages follow lists of parameters: average * decay + parameter * (1 - decay).
 
@@ -28,15 +48,7 @@ def get_ema_multi_avg_fn(decay=0.999):
     tensor([0.2500])
     """
     _check_decay(decay)
-
-    def update(averages, params, _):
-        with no_grad():
-            for average, param in zip(averages, params):
-                if average.is_floating_point() or average.is_complex():
-                    average.lerp_(param.to(average.dtype), 1 - decay)
-                else:
-                    average.copy_(average * decay + param * (1 - decay))
-    return update
+    return _in_place(lambda _: 1 - decay)
 
 
 def get_swa_multi_avg_fn():
@@ -48,14 +60,7 @@ def get_swa_multi_avg_fn():
     >>> average
     tensor([0.2500])
     """
-    def update(averages, params, count):
-        with no_grad():
-            for average, param in zip(averages, params):
-                if average.is_floating_point() or average.is_complex():
-                    average.lerp_(param.to(average.dtype), 1 / (int(count) + 1))
-                else:
-                    average.add_((param - average) / (int(count) + 1))
-    return update
+    return _in_place(_equal)
 
 
 def get_ema_avg_fn(decay=0.999):
@@ -67,11 +72,7 @@ def get_ema_avg_fn(decay=0.999):
     tensor([0.2500])
     """
     _check_decay(decay)
-
-    def update(average, param, _):
-        with no_grad():
-            return decay * average + (1 - decay) * param
-    return update
+    return _of_one(lambda _: 1 - decay)
 
 
 def get_swa_avg_fn():
@@ -80,10 +81,7 @@ def get_swa_avg_fn():
     >>> torch.optim.swa_utils.get_swa_avg_fn()(torch.zeros(1), torch.ones(1), 3)
     tensor([0.2500])
     """
-    def update(average, param, count):
-        with no_grad():
-            return average + (param - average) / (count + 1)
-    return update
+    return _of_one(_equal)
 
 
 class AveragedModel(Module):
@@ -122,20 +120,18 @@ class AveragedModel(Module):
         """Takes the model as it is now into the averages."""
         mine = itertools.chain(self.module.parameters(), self.module.buffers()) if self.use_buffers else self.parameters()
         others = itertools.chain(model.parameters(), model.buffers()) if self.use_buffers else model.parameters()
-        averages, params = [p.detach() for p in mine], []
-        for average, param in zip(averages, others):
-            params.append(param.detach().to(average.device))
-            if self.n_averaged == 0:
-                average.copy_(params[-1])
-        if self.n_averaged > 0:
-            if self.avg_fn is not None:
-                for average, param in zip(averages, params):
-                    average.copy_(self.avg_fn(average, param, self.n_averaged.to(average.device)))
-            else:
-                (self.multi_avg_fn or get_swa_multi_avg_fn())(averages, params, self.n_averaged)
+        pairs = [(a.detach(), p.detach().to(a.device)) for a, p in zip(mine, others)]
+        averages, params = [a for a, _ in pairs], [p for _, p in pairs]
+        if self.n_averaged == 0:
+            _C._optim.move_averages(averages, params, 1.0)
+        elif self.avg_fn is not None:
+            moved = [self.avg_fn(a, p, self.n_averaged.to(a.device)) for a, p in pairs]
+            _C._optim.move_averages(averages, moved, 1.0)
+        else:
+            (self.multi_avg_fn or get_swa_multi_avg_fn())(averages, params, self.n_averaged)
         if not self.use_buffers:
-            for average, buffer in zip(self.module.buffers(), model.buffers()):
-                average.detach().copy_(buffer.detach().to(average.device))
+            pairs = list(zip(self.module.buffers(), model.buffers()))
+            _C._optim.move_averages([a.detach() for a, _ in pairs], [b.detach() for _, b in pairs], 1.0)
         self.n_averaged += 1
 
 

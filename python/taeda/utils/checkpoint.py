@@ -22,9 +22,22 @@ def set_checkpoint_debug_enabled(enabled):
     return contextlib.nullcontext()
 
 
+_early_stop = None
+
+
+@contextlib.contextmanager
 def set_checkpoint_early_stop(enable):
-    """Accepted: a part that is computed again runs to its end, which changes no result."""
-    return contextlib.nullcontext()
+    """Whether parts that begin within this context end early when they are computed again, whatever they were told."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+class _Enough(Exception):
+    """All that was saved is there again."""
 
 
 def noop_context_fn():
@@ -135,19 +148,24 @@ CheckpointFunction = _Reentrant
 class _Recomputed:
     """The tensors that one call saved, by their order; filled when the first of them is asked for."""
 
-    def __init__(self, run, args, preserve):
-        self.run, self.kept = run, _Kept(args, preserve)
+    def __init__(self, run, args, preserve, early_stop):
+        self.run, self.kept, self.early_stop = run, _Kept(args, preserve), early_stop
         self.saved, self.shapes = None, []
 
     def pack(self, tensor):
         self.shapes.append((tuple(tensor.shape), tensor.dtype))
         return len(self.shapes) - 1
 
+    def pack_again(self, tensor):
+        self.saved.append(tensor.detach())
+        if self.early_stop and len(self.saved) == len(self.shapes):
+            raise _Enough
+
     def unpack(self, number):
         if self.saved is None:
             self.saved = []
-            with self.kept.again():
-                with graph.saved_tensors_hooks(lambda t: self.saved.append(t.detach()), lambda _: None):
+            with self.kept.again(), contextlib.suppress(_Enough):
+                with graph.saved_tensors_hooks(self.pack_again, lambda _: None):
                     self.run()
             found = [(tuple(t.shape), t.dtype) for t in self.saved]
             if found != self.shapes:
@@ -165,7 +183,7 @@ class _Recomputed:
 def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
                early_stop=True, **kwargs):
     """function(*args, **kwargs), without keeping what its gradient needs: that is computed again, with the same random
-    numbers unless preserve_rng_state=False.
+    numbers unless preserve_rng_state=False, and with `early_stop` only until all of it is there.
 
     With `use_reentrant` the gradient is a backward pass of its own, and keyword arguments are refused.
     """
@@ -188,7 +206,7 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism
     def run():
         with again:
             function(*args, **kwargs)
-    held = _Recomputed(run, (args, kwargs), preserve)
+    held = _Recomputed(run, (args, kwargs), preserve, early_stop if _early_stop is None else _early_stop)
     with graph.saved_tensors_hooks(held.pack, held.unpack), first:
         return function(*args, **kwargs)
 

@@ -98,21 +98,25 @@ SCHEDULERS = {
                  "mode='triangular2'", "base_lr=0.1, max_lr=0.3, step_size_up=3, mode='exp_range', gamma=0.9, "
                  "cycle_momentum=False", "base_lr=0.1, max_lr=0.3, step_size_up=3, scale_fn=lambda x: 1 / x"],
     "OneCycleLR": ["max_lr=0.5, total_steps=16", "max_lr=[0.5, 0.1], epochs=4, steps_per_epoch=4, anneal_strategy='linear'",
-                   "max_lr=0.5, total_steps=16, three_phase=True, div_factor=5.0"],
+                   "max_lr=0.5, total_steps=16, three_phase=True, div_factor=5.0",
+                   "max_lr=0.3, total_steps=16, pct_start=0.4, anneal_strategy='linear', div_factor=10.0, "
+                   "final_div_factor=100.0, base_momentum=0.8, max_momentum=0.9, three_phase=True"],
     "ReduceLROnPlateau": ["patience=1", "mode='max', patience=2, threshold_mode='abs', cooldown=1, min_lr=[0.01, 0.02]"],
 }
 METRICS = [1.0, 0.9, 0.91, 0.92, 0.93, 0.8, 0.8, 0.8, 0.79999, 0.8, 0.7, 0.9, 0.9, 0.9, 0.9, 0.6]
 
 
-def _optimizer(torch):
+def _optimizer(torch, adam=False):
     params = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
-    return torch.optim.SGD([{"params": [params[0]]}, {"params": [params[1]], "lr": 0.3}], lr=0.1, momentum=0.9)
+    groups = [{"params": [params[0]]}, {"params": [params[1]], "lr": 0.3}]
+    return torch.optim.Adam(groups, lr=0.1) if adam else torch.optim.SGD(groups, lr=0.1, momentum=0.9)
 
 
 def _followed(optimizer, scheduler, metrics=False):
     out = []
     for i in range(15):
-        out.append([[g["lr"], g["momentum"]] for g in optimizer.param_groups] + [scheduler.get_last_lr()])
+        momenta = [g["betas"][0] if "betas" in g else g["momentum"] for g in optimizer.param_groups]
+        out.append([[g["lr"], m] for g, m in zip(optimizer.param_groups, momenta)] + [scheduler.get_last_lr()])
         optimizer.step()
         scheduler.step(*([METRICS[i]] if metrics else []))
     return out
@@ -127,7 +131,7 @@ def rates(torch, name, options):
 
 
 def composed_rates(torch, name):
-    optimizer = _optimizer(torch)
+    optimizer = _optimizer(torch, adam=name.endswith("of beta1"))
     s = torch.optim.lr_scheduler
     if name == "SequentialLR":
         scheduler = s.SequentialLR(optimizer, [s.LinearLR(optimizer, total_iters=3), s.CosineAnnealingWarmRestarts(optimizer,
@@ -145,13 +149,38 @@ def composed_rates(torch, name):
         scheduler = s.CosineAnnealingLR(optimizer, 6, last_epoch=4)
     elif name == "SWALR":
         scheduler = torch.optim.swa_utils.SWALR(optimizer, [0.05, 0.5], anneal_epochs=5)
+    elif name == "OneCycleLR of beta1":
+        scheduler = s.OneCycleLR(optimizer, 0.01, epochs=3, steps_per_epoch=6)
+    elif name == "CyclicLR of beta1":
+        scheduler = s.CyclicLR(optimizer, 0.01, 0.2, step_size_up=4)
     elif name == "SWALR linear":
         scheduler = torch.optim.swa_utils.SWALR(optimizer, 0.05, anneal_epochs=3, anneal_strategy="linear")
     return _followed(optimizer, scheduler)
 
 
 COMPOSED = ["SequentialLR", "SequentialLR of cosine", "ChainedScheduler", "resumed", "resumed cosine", "SWALR",
-            "SWALR linear"]
+            "SWALR linear", "OneCycleLR of beta1", "CyclicLR of beta1"]
+
+
+def averages(torch, name):
+    """The sum of all averages after each of 5 updates of parameters that walk along a line."""
+    utils = torch.optim.swa_utils
+    model = torch.nn.Linear(3, 2, dtype=torch.float64)
+    with torch.no_grad():
+        for k, p in enumerate(model.parameters()):
+            p.copy_(torch.arange(p.numel(), dtype=torch.float64).reshape(p.shape) * 0.25 - k)
+    averaged = utils.AveragedModel(model, **{"swa": {}, "ema": {"multi_avg_fn": utils.get_ema_multi_avg_fn(0.9)}}[name])
+    out = []
+    for step in range(5):
+        with torch.no_grad():
+            for p in model.parameters():
+                p.add_(0.5 * (step + 1) ** 2)
+        averaged.update_parameters(model)
+        out.append(float(sum(p.detach().sum() for p in averaged.module.parameters())))
+    return out
+
+
+AVERAGES = ["swa", "ema"]
 
 
 def scheduler_states(torch):
@@ -257,4 +286,5 @@ def all_results(torch):
             "state_dicts": {n: state_dict(torch, n) for n in CURVES},
             "rates": {f"{n}({o})": rates(torch, n, o) for n, options in SCHEDULERS.items() for o in options},
             "composed_rates": {n: composed_rates(torch, n) for n in COMPOSED},
+            "averages": {n: averages(torch, n) for n in AVERAGES},
             "scheduler_states": scheduler_states(torch), "errors": errors(torch)}

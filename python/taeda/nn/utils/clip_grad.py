@@ -1,10 +1,8 @@
-"""Gradients limited in size."""
+"""Gradients limited in size: faces of the library's rules (taeda/nn/clip_rules.h)."""
 
-import math
 import types
 
 from ... import _C
-from ...autograd.modes import no_grad
 from ..._core.warnings import warn
 
 
@@ -22,17 +20,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     >>> nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
     tensor(5.)
     """
-    tensors, norm_type = _listed(tensors), float(norm_type)
-    if not tensors:
-        return _C.zeros(())
-    with no_grad():
-        norms = [_C._linalg.vector_norm(t, norm_type).to(tensors[0].device) for t in tensors]
-        total = _C._linalg.vector_norm(_C.stack(norms), norm_type)
-    if error_if_nonfinite and not math.isfinite(total.item()):
-        raise RuntimeError(f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot "
-                           "be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
-                           "`error_if_nonfinite=False`")
-    return total
+    return _C._optim.norm_of_all(_listed(tensors), float(norm_type), error_if_nonfinite)
 
 
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
@@ -47,11 +35,7 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     >>> w.grad
     tensor([0.6000, 0.8000])
     """
-    with no_grad():
-        factor = (float(max_norm) / (total_norm + 1e-6)).clamp_max(1.0)
-        for param in _listed(parameters):
-            if param.grad is not None:
-                param.grad.mul_(factor.to(param.grad.device))
+    _C._optim.scale_gradients(_listed(parameters), float(max_norm), total_norm)
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
@@ -69,17 +53,10 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     >>> w.grad
     tensor([0.6000, 0.8000])
     """
-    given = _listed(parameters)
-    if not given and isinstance(parameters, types.GeneratorType):
+    params = _listed(parameters)
+    if not params and isinstance(parameters, types.GeneratorType):
         warn("`parameters` is an empty generator, no gradient clipping will occur.")
-    params = [p for p in given if p.grad is not None]
-    grads = [p.grad for p in params]
-    if grads and all(type(g) is type(grads[0]) and g.dtype == _C.float32 and not g.is_sparse and g.device == grads[0].device
-                     for g in grads) and grads[0].is_cpu and not error_if_nonfinite:
-        return _C._tensor_from(_C._optim.clip_grad_norm_(params, float(max_norm), float(norm_type), False), _C.float32, None)
-    total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    clip_grads_with_norm_(params, max_norm, total)
-    return total
+    return _C._optim.clip_gradients(params, float(max_norm), float(norm_type), error_if_nonfinite)
 
 
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
@@ -107,8 +84,4 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     >>> w.grad
     tensor([ 1.0000, -0.5000])
     """
-    limit = float(clip_value)
-    with no_grad():
-        for param in _listed(parameters):
-            if param.grad is not None:
-                param.grad.clamp_(-limit, limit)
+    _C._optim.clip_grad_value_(_listed(parameters), float(clip_value))
