@@ -36,7 +36,9 @@ TEST(Init, ModulesDrawAsPyTorch) {
   expect_state("conv1d", [] { return Conv1d(2, 3, 2); });
   expect_state("conv2d", [] { return Conv2d(2, 2, 3); });
   expect_state("conv_transpose2d", [] { return ConvTranspose2d(2, 3, 2); });
-  expect_state("embedding", [] { return Embedding(EmbeddingOptions(5, 4).padding_idx(1)); });
+  expect_state("embedding", [] {
+    return Embedding({.num_embeddings = 5, .embedding_dim = 4, .padding_idx = 1});
+  });
   expect_state("lstm", [] { return LSTM(2, 3); });
 }
 
@@ -62,8 +64,9 @@ TEST(Init, FunctionsDrawAsPyTorch) {
       },
       2e-6);
   expect_values("trunc_normal", [] { return init::trunc_normal_(empty({4, 5}), 0, 0.7, -1, 0.5); });
-  expect_values("trunc_normal_tail",
-                [] { return init::trunc_normal_(empty({4, 5}), 1, 0.5, 2, 4); });
+  expect_values("trunc_normal_tail", [] {
+    return init::trunc_normal_(empty({4, 5}), 1, 0.5, 2, 4);
+  });
   expect_values("dirac", [] { return init::dirac_(empty({4, 2, 3}), 2); });
   expect_values("eye", [] { return init::eye_(empty({2, 3})); });
 }
@@ -109,8 +112,11 @@ TEST(Init, Errors) {
       [] { init::xavier_uniform_(empty({3})); },
       ThrowsMessage<ValueError>(
           "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"));
-  EXPECT_THAT([] { init::sparse_(empty({3, 3}), 2); },
-              ThrowsMessage<ValueError>("sparse_: expected a part between 0 and 1, but got 2"));
+  EXPECT_THAT(
+      [] {
+        init::sparse_(empty({3, 3}), 2);
+      },
+      ThrowsMessage<ValueError>("sparse_: expected a part between 0 and 1, but got 2"));
   EXPECT_THAT([] { init::eye_(empty({3})); },
               ThrowsMessage<ValueError>("Only tensors with 2 dimensions are supported"));
   EXPECT_THAT(
