@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/base/option.h"
 #include "taeda/nn/module.h"
-#include "taeda/nn/option.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::inline v0_2::nn {

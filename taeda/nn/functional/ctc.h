@@ -1,7 +1,7 @@
 // Connectionist temporal classification with options.
 #pragma once
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/ops/nn/ctc_loss.h"
 
 namespace taeda::inline v0_2::nn {

@@ -1,7 +1,7 @@
 // Distances and similarities as functions, and their options. Formulas: ops/nn/loss.h.
 #pragma once
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/loss.h"
 #include "taeda/ops/reduce/selection.h"

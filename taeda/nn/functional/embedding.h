@@ -1,7 +1,7 @@
 // Embedding as a function, and its options.
 #pragma once
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::inline v0_2 {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/loss.h"
 

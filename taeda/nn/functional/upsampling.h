@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::inline v0_2::nn {

@@ -1,9 +1,9 @@
 // A softmax over very many classes.
 #pragma once
 
+#include "taeda/base/option.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/modules/linear.h"
-#include "taeda/nn/option.h"
 
 namespace taeda::inline v0_2::nn {
 

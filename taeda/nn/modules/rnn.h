@@ -1,9 +1,9 @@
 // Recurrent networks.
 #pragma once
 
+#include "taeda/base/option.h"
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/holder.h"
-#include "taeda/nn/option.h"
 #include "taeda/nn/packed_sequence.h"
 #include "taeda/nn/types.h"
 

@@ -3,10 +3,10 @@
 
 #include <variant>
 
+#include "taeda/base/option.h"
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
-#include "taeda/nn/option.h"
 
 namespace taeda::inline v0_2::nn {
 
