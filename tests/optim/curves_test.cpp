@@ -208,18 +208,24 @@ TEST(Curves, OfSchedules) {
   expect_rates<CosineAnnealingWarmRestarts>("restarts", 6, 1, 0.01);
   expect_rates<CosineAnnealingWarmRestarts>("longer_restarts", 4, 2);
   using Options = CyclicLROptions;
-  expect_rates<CyclicLR>("cyclic", Options(0.01, 0.2).step_size_up(4));
-  expect_rates<CyclicLR>("cyclic_halved", Options(0.01, 0.2).step_size_up(4).step_size_down(6).mode(
-                                              Options::triangular2));
-  expect_rates<CyclicLR>("cyclic_exp",
-                         Options(0.01, 0.2).step_size_up(3).mode(Options::exp_range).gamma(0.95));
+  expect_rates<CyclicLR>("cyclic", Options{.base_lr = 0.01, .max_lr = 0.2, .step_size_up = 4});
+  expect_rates<CyclicLR>("cyclic_halved", Options{.base_lr = 0.01,
+                                                  .max_lr = 0.2,
+                                                  .step_size_up = 4,
+                                                  .step_size_down = 6,
+                                                  .mode = Options::triangular2});
+  expect_rates<CyclicLR>("cyclic_exp", Options{.base_lr = 0.01,
+                                               .max_lr = 0.2,
+                                               .step_size_up = 3,
+                                               .mode = Options::exp_range,
+                                               .gamma = 0.95});
   expect_rates<SWALR>("swa", 0.01, 8);
   expect_rates<SWALR>("swa_linear", 0.01, 8, /*cosine=*/false);
 }
 
 TEST(Curves, OfACycleThatMovesBeta1) {
   Adam optimizer({zeros({1}, requires_grad())}, AdamOptions(0.1));
-  CyclicLR schedule(optimizer, CyclicLROptions(0.01, 0.2).step_size_up(4));
+  CyclicLR schedule(optimizer, {.base_lr = 0.01, .max_lr = 0.2, .step_size_up = 4});
   const auto& golden = golden_cycles.at("cyclic_adam");
   EXPECT_THAT(rates_under(optimizer, schedule, golden.size() / 2),
               testing::Pointwise(NearlyEqual(1e-10), golden));

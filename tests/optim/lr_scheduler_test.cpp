@@ -74,18 +74,20 @@ TEST(LrScheduler, OneCycleMatchesPyTorch) {
     OneCycleLR schedule(*optimizer, options);
     EXPECT_THAT(curve(*optimizer, true, [&](int) { schedule.step(); }), near_golden(name)) << name;
   };
-  expect("one_cycle", sgd(), OneCycleLROptions(std::vector<double>{0.3, 0.1}).total_steps(25));
-  expect("one_cycle_adam", adam(), OneCycleLROptions(0.01).epochs(3).steps_per_epoch(10));
+  expect("one_cycle", sgd(),
+         OneCycleLROptions{.max_lr = std::vector<double>{0.3, 0.1}, .total_steps = 25});
+  expect("one_cycle_adam", adam(),
+         OneCycleLROptions{.max_lr = 0.01, .epochs = 3, .steps_per_epoch = 10});
   expect("one_cycle_linear", sgd(),
-         OneCycleLROptions(0.3)
-             .total_steps(21)
-             .pct_start(0.4)
-             .cosine(false)
-             .div_factor(10)
-             .final_div_factor(100)
-             .base_momentum(0.8)
-             .max_momentum(0.9)
-             .three_phase(true));
+         OneCycleLROptions{.max_lr = 0.3,
+                           .total_steps = 21,
+                           .pct_start = 0.4,
+                           .cosine = false,
+                           .base_momentum = 0.8,
+                           .max_momentum = 0.9,
+                           .div_factor = 10,
+                           .final_div_factor = 100,
+                           .three_phase = true});
 }
 
 TEST(LrScheduler, ReduceOnPlateauMatchesPyTorch) {
@@ -96,13 +98,13 @@ TEST(LrScheduler, ReduceOnPlateauMatchesPyTorch) {
                 near_golden(name))
         << name;
   };
-  expect("plateau", ReduceLROnPlateauOptions().factor(0.5).patience(2).cooldown(1).min_lr({0.01}));
-  expect("plateau_max", ReduceLROnPlateauOptions()
-                            .mode(ReduceLROnPlateauOptions::max)
-                            .factor(0.1)
-                            .patience(3)
-                            .threshold(0.01)
-                            .threshold_mode(ReduceLROnPlateauOptions::abs));
+  expect("plateau",
+         ReduceLROnPlateauOptions{.factor = 0.5, .patience = 2, .cooldown = 1, .min_lr = {0.01}});
+  expect("plateau_max", ReduceLROnPlateauOptions{.mode = ReduceLROnPlateauOptions::max,
+                                                 .factor = 0.1,
+                                                 .patience = 3,
+                                                 .threshold = 0.01,
+                                                 .threshold_mode = ReduceLROnPlateauOptions::abs});
 }
 
 TEST(LrScheduler, SequentialAndChainedMatchPyTorch) {
@@ -150,7 +152,7 @@ TEST(LrScheduler, ResumesFromItsState) {
 
 TEST(LrScheduler, PlateauResumesFromItsState) {
   const auto first = sgd(), second = sgd();
-  const auto options = ReduceLROnPlateauOptions().patience(1);
+  const auto options = ReduceLROnPlateauOptions{.patience = 1};
   ReduceLROnPlateau a(*first, options), b(*second, options);
   a.step(1.0);
   a.step(2.0);
@@ -172,23 +174,23 @@ TEST(LrScheduler, RejectsBadNumbers) {
               says("Ending multiplicative factor expected to be between 0 and 1"));
   EXPECT_THAT([&] { LambdaLR(*o, std::vector<LambdaLR::Function>(3)); },
               says("Expected 2 lr_lambdas, but got 3"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = 0.1}); },
               says("You must define either total_steps OR"));
   EXPECT_THAT([&] { OneCycleLR(*o, 0.1, -5); },
               says("Expected positive integer total_steps, but got -5"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).steps_per_epoch(5)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = 0.1, .steps_per_epoch = 5}); },
               says("Expected positive integer epochs"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).epochs(5)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = 0.1, .epochs = 5}); },
               says("Expected positive integer steps_per_epoch"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).total_steps(5).pct_start(2)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = 0.1, .total_steps = 5, .pct_start = 2}); },
               says("pct_start, but got 2"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(std::vector<double>(3)).total_steps(5)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = std::vector<double>(3), .total_steps = 5}); },
               says("expected 2 values for max_lr, got 3"));
-  EXPECT_THAT([&] { ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().factor(1)); },
+  EXPECT_THAT([&] { ReduceLROnPlateau(*o, {.factor = 1}); },
               says("Factor should be < 1.0, but got 1"));
   EXPECT_THAT(
       [&] {
-        ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().min_lr({1, 2, 3}));
+        ReduceLROnPlateau(*o, {.min_lr = {1, 2, 3}});
       },
       says("expected 2 values for min_lr, got 3"));
   const auto a = std::make_shared<ExponentialLR>(*o, 0.9),
