@@ -50,13 +50,12 @@ Tensor interpolate(const Tensor& input, const MaybeSizes& size, const MaybeReals
                    std::optional<bool> recompute_scale_factor, bool antialias) {
   const auto kind = interpolation(mode);
   const ReleaseGil released;
-  return F::interpolate(input, F::InterpolateFuncOptions()
-                                   .size(size)
-                                   .scale_factor(scale_factor)
-                                   .mode(kind)
-                                   .align_corners(align_corners)
-                                   .recompute_scale_factor(recompute_scale_factor)
-                                   .antialias(antialias));
+  return F::interpolate(input, {.size = size,
+                                .scale_factor = scale_factor,
+                                .mode = kind,
+                                .align_corners = align_corners,
+                                .recompute_scale_factor = recompute_scale_factor,
+                                .antialias = antialias});
 }
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const std::string& mode,
@@ -66,28 +65,28 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const std::string& m
   const PaddingMode outside = named(table, padding, "grid_sample: unknown padding_mode ");
   const Interpolation kind = interpolation(mode);
   const ReleaseGil released;
-  return F::grid_sample(
-      input, grid,
-      F::GridSampleFuncOptions().mode(kind).padding_mode(outside).align_corners(align_corners));
+  return F::grid_sample(input, grid,
+                        {.mode = kind, .padding_mode = outside, .align_corners = align_corners});
 }
 
 Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& offsets,
                      std::optional<double> max_norm, double norm_type, bool scale_grad_by_freq,
                      const std::string& mode, bool sparse, const Tensor& per_sample_weights,
                      bool include_last_offset, std::optional<int64_t> padding_idx) {
-  F::EmbeddingBagFuncOptions options;
-  options.offsets(offsets)
-      .max_norm(max_norm)
-      .norm_type(norm_type)
-      .scale_grad_by_freq(scale_grad_by_freq)
-      .sparse(sparse)
-      .per_sample_weights(per_sample_weights)
-      .include_last_offset(include_last_offset)
-      .padding_idx(padding_idx);
-  if (mode == "sum") options.mode(kSum);
-  if (mode == "max") options.mode(kMax);
+  const nn::EmbeddingBagMode how = mode == "sum"   ? nn::EmbeddingBagMode(kSum)
+                                   : mode == "max" ? nn::EmbeddingBagMode(kMax)
+                                                   : nn::EmbeddingBagMode(kMean);
   const ReleaseGil released;
-  return F::embedding_bag(input, weight, options);
+  return F::embedding_bag(input, weight,
+                          {.offsets = offsets,
+                           .max_norm = max_norm,
+                           .norm_type = norm_type,
+                           .scale_grad_by_freq = scale_grad_by_freq,
+                           .mode = how,
+                           .sparse = sparse,
+                           .per_sample_weights = per_sample_weights,
+                           .include_last_offset = include_last_offset,
+                           .padding_idx = padding_idx});
 }
 
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
@@ -95,12 +94,11 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_
                  bool sparse) {
   const ReleaseGil released;
   return F::embedding(input, weight,
-                      F::EmbeddingFuncOptions()
-                          .padding_idx(padding_idx)
-                          .max_norm(max_norm)
-                          .norm_type(norm_type)
-                          .scale_grad_by_freq(scale_grad_by_freq)
-                          .sparse(sparse));
+                      {.padding_idx = padding_idx,
+                       .max_norm = max_norm,
+                       .norm_type = norm_type,
+                       .scale_grad_by_freq = scale_grad_by_freq,
+                       .sparse = sparse});
 }
 
 py::tuple attention(const Tensor& query, const Tensor& key, const Tensor& value, int64_t embed_dim,
@@ -111,34 +109,33 @@ py::tuple attention(const Tensor& query, const Tensor& key, const Tensor& value,
                     const Tensor& attn_mask, bool separate, const Tensor& q_weight,
                     const Tensor& k_weight, const Tensor& v_weight, const Tensor& static_k,
                     const Tensor& static_v, bool average_attn_weights) {
-  F::MultiheadAttentionForwardFuncOptions options(embed_dim, num_heads, in_weight, in_bias, bias_k,
-                                                  bias_v, add_zero_attn, dropout_p, out_weight,
-                                                  out_bias);
-  options.training(training)
-      .key_padding_mask(key_padding_mask)
-      .need_weights(need_weights)
-      .attn_mask(attn_mask)
-      .use_separate_proj_weight(separate)
-      .q_proj_weight(q_weight)
-      .k_proj_weight(k_weight)
-      .v_proj_weight(v_weight)
-      .static_k(static_k)
-      .static_v(static_v)
-      .average_attn_weights(average_attn_weights);
+  const F::MultiheadAttentionForwardFuncOptions options{
+      .embed_dim_to_check = embed_dim,
+      .num_heads = num_heads,
+      .in_proj_weight = in_weight,
+      .in_proj_bias = in_bias,
+      .bias_k = bias_k,
+      .bias_v = bias_v,
+      .add_zero_attn = add_zero_attn,
+      .dropout_p = dropout_p,
+      .out_proj_weight = out_weight,
+      .out_proj_bias = out_bias,
+      .training = training,
+      .key_padding_mask = key_padding_mask,
+      .need_weights = need_weights,
+      .attn_mask = attn_mask,
+      .use_separate_proj_weight = separate,
+      .q_proj_weight = q_weight,
+      .k_proj_weight = k_weight,
+      .v_proj_weight = v_weight,
+      .static_k = static_k,
+      .static_v = static_v,
+      .average_attn_weights = average_attn_weights};
   auto [output, weights] = [&] {
     const ReleaseGil released;
     return F::multi_head_attention_forward(query, key, value, options);
   }();
   return py::make_tuple(output, need_weights ? py::cast(weights) : py::none());
-}
-
-template <class Options>
-Options window(const Options& options, const Sizes& dilation, const Sizes& padding,
-               const Sizes& stride) {
-  return Options(options)
-      .dilation(nn::ExpandingArray<2>(dilation))
-      .padding(nn::ExpandingArray<2>(padding))
-      .stride(nn::ExpandingArray<2>(stride));
 }
 
 void add_images(py::module_& m) {
@@ -156,12 +153,17 @@ void add_images(py::module_& m) {
   m.def("unfold", [](const Tensor& x, const Sizes& kernel, const Sizes& dilation,
                      const Sizes& padding, const Sizes& stride) {
     const ReleaseGil released;
-    return F::unfold(x, window(F::UnfoldFuncOptions(kernel), dilation, padding, stride));
+    return F::unfold(
+        x, {.kernel_size = kernel, .dilation = dilation, .padding = padding, .stride = stride});
   });
   m.def("fold", [](const Tensor& x, const Sizes& size, const Sizes& kernel, const Sizes& dilation,
                    const Sizes& padding, const Sizes& stride) {
     const ReleaseGil released;
-    return F::fold(x, window(F::FoldFuncOptions(size, kernel), dilation, padding, stride));
+    return F::fold(x, {.output_size = size,
+                       .kernel_size = kernel,
+                       .dilation = dilation,
+                       .padding = padding,
+                       .stride = stride});
   });
   m.def("max_unpool", [](const Tensor& x, const Tensor& indices, const Sizes& kernel,
                          const Sizes& stride, const Sizes& padding, const MaybeSizes& size) {
@@ -201,18 +203,14 @@ void add_losses(py::module_& m) {
   m.def("multi_margin_loss", [](const Tensor& x, const Tensor& target, int64_t p, double margin,
                                 const Tensor& weight, const std::string& how) {
     return F::multi_margin_loss(
-        x, target,
-        F::MultiMarginLossFuncOptions().p(p).margin(margin).weight(weight).reduction(
-            reduction(how)));
+        x, target, {.p = p, .margin = margin, .weight = weight, .reduction = reduction(how)});
   });
   m.def("multilabel_margin_loss", [](const Tensor& x, const Tensor& y, const std::string& how) {
-    return F::multilabel_margin_loss(
-        x, y, F::MultilabelMarginLossFuncOptions().reduction(reduction(how)));
+    return F::multilabel_margin_loss(x, y, {.reduction = reduction(how)});
   });
   m.def("multilabel_soft_margin_loss", [](const Tensor& x, const Tensor& y, const Tensor& weight,
                                           const std::string& how) {
-    return F::multilabel_soft_margin_loss(
-        x, y, F::MultilabelSoftMarginLossFuncOptions().weight(weight).reduction(reduction(how)));
+    return F::multilabel_soft_margin_loss(x, y, {.weight = weight, .reduction = reduction(how)});
   });
 }
 

@@ -35,9 +35,10 @@ LSTMLanguageModelImpl::LSTMLanguageModelImpl(LSTMLanguageModelOptions o) : optio
 void LSTMLanguageModelImpl::reset() {
   drop = register_module("drop", nn::Dropout(options.dropout));
   encoder = register_module("encoder", nn::Embedding(options.ntoken, options.ninp));
-  rnn = register_module("rnn", nn::LSTM(nn::LSTMOptions(options.ninp, options.nhid)
-                                            .num_layers(options.nlayers)
-                                            .dropout(options.dropout)));
+  rnn = register_module("rnn", nn::LSTM({.input_size = options.ninp,
+                                         .hidden_size = options.nhid,
+                                         .num_layers = options.nlayers,
+                                         .dropout = options.dropout}));
   nn::init::uniform_(encoder->weight, -kInitialRange, kInitialRange);
   decoder =
       register_module("decoder", LSTMDecoder(options.nhid, options.ntoken, !options.tie_weights));
@@ -57,4 +58,4 @@ LSTMLanguageModelImpl::Hidden LSTMLanguageModelImpl::init_hidden(int64_t batch_s
   return {zero, zero.clone()};
 }
 
-}  // namespace taeda::models
+}  // namespace taeda::inline v0_2::models

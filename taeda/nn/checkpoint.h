@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "taeda/base/arg.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/visit_tensors.h"
 #include "taeda/tensor/autocast_mode.h"
@@ -62,8 +61,8 @@ class RecomputingGuard {
 
 /// What of the state of random numbers and autocast a second forward gets back.
 struct CheckpointOptions {
-  /// Random layers draw the same numbers in both runs.
-  TAEDA_ARG(bool, preserve_rng_state) = true;
+  /// Whether random layers draw the same numbers in both runs.
+  bool preserve_rng_state = true;
 };
 
 namespace detail {
@@ -134,7 +133,7 @@ auto checkpoint(const CheckpointOptions& options, const F& function, const Args&
     return out;
   };
   const std::vector<Tensor> outputs =
-      detail::run(std::move(run), inputs, options.preserve_rng_state());
+      detail::run(std::move(run), inputs, options.preserve_rng_state);
   *first = nullptr;
   detail::put_tensors(*result, outputs);
   return std::move(*result);
@@ -142,7 +141,7 @@ auto checkpoint(const CheckpointOptions& options, const F& function, const Args&
 template <class F, class... Args>
 requires(!std::is_same_v<F, CheckpointOptions>) auto checkpoint(const F& function,
                                                                 const Args&... args) {
-  return checkpoint(CheckpointOptions(), function, args...);
+  return checkpoint(CheckpointOptions{}, function, args...);
 }
 
 /// Runs modules one after the other in `segments` parts of equal length, of which all but the last

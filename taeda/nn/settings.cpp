@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "taeda/base/type_name.h"
+#include "taeda/nn/functional/upsampling.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -43,6 +44,12 @@ std::string Settings::text_of(IntArrayRef sizes) const {
   return "[" + out + "]";
 }
 
+std::string Settings::text_of(ArrayRef<double> values) const {
+  std::string out;
+  for (double value : values) out += (out.empty() ? "" : ", ") + text_of(value);
+  return is_python() ? "(" + out + ")" : "[" + out + "]";
+}
+
 std::string Settings::text_of(Shape shape) const {
   const std::string list = text_of(shape.sizes);
   return is_python() ? list : "{" + list.substr(1, list.size() - 2) + "}";
@@ -60,6 +67,30 @@ std::string Settings::text_of(PaddingMode mode) const {
     case kCircular: return is_python() ? "circular" : "kCircular";
     default: return is_python() ? "zeros" : "kZeros";
   }
+}
+
+std::string Settings::text_of(Interpolation mode) const {
+  if (is_python()) return InterpolationMode(mode).name();
+  switch (mode) {
+    case Interpolation::Nearest: return "kNearest";
+    case Interpolation::Linear: return "kLinear";
+    case Interpolation::Bilinear: return "kBilinear";
+    case Interpolation::Bicubic: return "kBicubic";
+    case Interpolation::Trilinear: return "kTrilinear";
+    case Interpolation::Area: return "kArea";
+    default: return "kNearestExact";
+  }
+}
+
+std::string Settings::text_of(Reduction reduction) const {
+  return reduction == kMean ? "kMean" : reduction == kSum ? "kSum" : "kNone";
+}
+
+std::string Settings::text_of(const Tensor& tensor) const {
+  if (!tensor.defined()) return "[ Tensor (undefined) ]";
+  std::ostringstream out;
+  out << tensor;
+  return std::move(out).str();
 }
 
 }  // namespace taeda::inline v0_2::nn

@@ -2,11 +2,15 @@
 // interface: classes of a program's own override `extra_repr` or `pretty_print`.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
+#include "taeda/base/option.h"
 #include "taeda/nn/module.h"
-#include "taeda/nn/option.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::inline v0_2::nn {
@@ -24,10 +28,25 @@ class Settings {
 
   /// The layer's class: typeid(Conv2dImpl).
   Settings& of(const std::type_info& layer);
+  /// Its name: "Conv2d".
+  Settings& of(std::string layer) { return layer_ = std::move(layer), *this; }
   /// One without its name.
   Settings& value(const auto& value) { return put(text_of(value)); }
   Settings& operator()(const char* name, const auto& value) {
     return put(name + ("=" + text_of(value)));
+  }
+  /// One whose name Python leaves out.
+  Settings& plain(const char* name, const auto& value) {
+    return is_python() ? put(text_of(value)) : (*this)(name, value);
+  }
+  /// One that Python does not show.
+  Settings& libtorch(const char* name, const auto& value) {
+    return is_python() ? *this : (*this)(name, value);
+  }
+  /// One that is shown if it has a value.
+  template <class T>
+  Settings& present(const char* name, const std::optional<T>& value) {
+    return value ? (*this)(name, *value) : *this;
   }
   /// One that is shown where it differs from what is usual.
   template <class T>
@@ -52,24 +71,29 @@ class Settings {
     return is_python() ? put(name + ("='" + value + "'")) : *this;
   }
 
+  bool is_python() const { return dialect_ == Dialect::Python; }
   /// "Conv2d"; empty if nobody has said what the layer is.
   const std::string& layer() const { return layer_; }
   const std::string& text() const { return text_; }
 
  private:
-  bool is_python() const { return dialect_ == Dialect::Python; }
   Settings& put(const std::string& one);
 
   std::string text_of(bool value) const;
   std::string text_of(int64_t value) const { return std::to_string(value); }
   std::string text_of(double value) const;
+  std::string text_of(const char* text) const { return text; }
   std::string text_of(IntArrayRef sizes) const;
+  std::string text_of(ArrayRef<double> values) const;
   std::string text_of(const std::optional<double>& value) const {
     return value ? text_of(*value) : "None";
   }
   std::string text_of(Shape shape) const;
   std::string text_of(AutoPadding padding) const;
   std::string text_of(PaddingMode mode) const;
+  std::string text_of(Interpolation mode) const;
+  std::string text_of(Reduction reduction) const;
+  std::string text_of(const Tensor& tensor) const;
   /// Sizes of a kernel: always a list, but for libtorch's one dimension.
   template <size_t D>
   std::string text_of(const ExpandingArray<D>& sizes) const {

@@ -183,21 +183,21 @@ void run_resize(Run& r) {
   if (r.has(3)) {
     const std::vector<int64_t> sizes = r.numbers(3);
     TAEDA_CHECK(sizes.size() == spatial + 2, "it has ", sizes.size(), " sizes for ", x.sizes());
-    o.size(std::vector<int64_t>(sizes.begin() + 2, sizes.end()));
+    o.size = std::vector<int64_t>(sizes.begin() + 2, sizes.end());
   } else {
     const Tensor scales = r.in(2).detach().cpu().to(kDouble).contiguous();
     TAEDA_CHECK(scales.numel() == static_cast<int64_t>(spatial) + 2, "it has ", scales.numel(),
                 " scales for ", x.sizes());
     const double* p = scales.data_ptr<double>();
     TAEDA_CHECK(p[0] == 1 && p[1] == 1, "it resizes batch or channels");
-    o.scale_factor(std::vector<double>(p + 2, p + scales.numel()));
+    o.scale_factor = std::vector<double>(p + 2, p + scales.numel());
   }
   const bool half = at == "half_pixel" || at == "pytorch_half_pixel";
   if (mode == "nearest") {
     if (at == "asymmetric" && nearest == "floor")
-      o.mode(kNearest);
+      o.mode = kNearest;
     else if (half && nearest == "round_prefer_ceil")
-      o.mode(kNearestExact);
+      o.mode = kNearestExact;
     else
       r.refuse("it takes the nearest pixel by the rule " + at + ", " + nearest);
   } else {
@@ -205,15 +205,15 @@ void run_resize(Run& r) {
     const bool cubic = mode == "cubic";
     if (cubic && (r.real("cubic_coeff_a", -0.75) != -0.75 || spatial != 2))
       r.refuse("its cubic curve is another one");
-    o.align_corners(at == "align_corners");
+    o.align_corners = at == "align_corners";
     if (cubic)
-      o.mode(kBicubic);
+      o.mode = kBicubic;
     else if (spatial == 1)
-      o.mode(kLinear);
+      o.mode = kLinear;
     else if (spatial == 2)
-      o.mode(kBilinear);
+      o.mode = kBilinear;
     else
-      o.mode(kTrilinear);
+      o.mode = kTrilinear;
   }
   r.give(nn::functional::interpolate(x, o));
 }

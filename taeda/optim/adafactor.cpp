@@ -122,15 +122,7 @@ void AdafactorOptions::check() const {
 }
 
 void AdafactorOptions::visit(const NumberVisitor& f) {
-  auto& [eps1, eps2] = eps_;
-  lr_ = f("lr", lr_);
-  beta2_decay_ = f("beta2_decay", beta2_decay_);
-  const double least = f("eps1", eps1.value_or(kOfDtype));
-  eps1 = least == kOfDtype ? std::nullopt : std::optional(least);
-  eps2 = f("eps2", eps2);
-  d_ = f("d", d_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(adafactor_rule, f, lr_, beta2_decay_, eps_, d_, weight_decay_, maximize_);
 }
 
 }  // namespace taeda::inline v0_2::optim

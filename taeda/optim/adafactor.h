@@ -8,7 +8,10 @@
 
 namespace taeda::inline v0_2::optim {
 
-class AdafactorOptions : public OptimizerCloneableOptions<AdafactorOptions> {
+extern const Rule adafactor_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of Adafactor.
+class AdafactorOptions : public RuleOptions<AdafactorOptions, adafactor_rule> {
  public:
   using Eps = std::tuple<std::optional<double>, double>;
   TAEDA_LEARNING_RATE(AdafactorOptions, 1e-2)
@@ -21,7 +24,9 @@ class AdafactorOptions : public OptimizerCloneableOptions<AdafactorOptions> {
   TAEDA_OPTION(Eps, eps) = {std::nullopt, 1e-3};
   /// The largest root mean square of an update.
   TAEDA_OPTION(double, d) = 1;
+  /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
+  /// Whether steps go up.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
@@ -36,8 +41,6 @@ class AdafactorParamState final : public OptimizerCloneableParamState<AdafactorP
   TAEDA_STATE_TENSOR(1, col_var)
   TAEDA_STATE_TENSOR(2, variance)
 };
-
-extern const Rule adafactor_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam without momentum, whose second moments of a matrix are the product of a column and a row
 /// (Shazeer and Stern 2018).

@@ -50,14 +50,8 @@ constinit const Rule adagrad_rule = {
       return false;
     }};
 
-void AdagradOptions::check() const { check_values(adagrad_rule, *this); }
-
 void AdagradOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  lr_decay_ = f("lr_decay", lr_decay_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  initial_accumulator_value_ = f("initial_accumulator_value", initial_accumulator_value_);
-  eps_ = f("eps", eps_);
+  visit_numbers(adagrad_rule, f, lr_, lr_decay_, weight_decay_, initial_accumulator_value_, eps_);
 }
 
 }  // namespace taeda::inline v0_2::optim

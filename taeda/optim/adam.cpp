@@ -69,23 +69,12 @@ constinit const Rule adamw_rule = {.name = "AdamW",
                                    .instead = ", please consider SparseAdam instead",
                                    .formula = adam_formula};
 
-template <class Derived>
-void AdamOptionsBase<Derived>::check() const {
-  check_values(adam_rule, *this);
+void AdamOptions::visit(const NumberVisitor& f) {
+  visit_numbers(adam_rule, f, lr_, betas_, eps_, weight_decay_, amsgrad_, maximize_);
 }
 
-template <class Derived>
-void AdamOptionsBase<Derived>::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
-  std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
-  eps_ = f("eps", eps_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  amsgrad_ = f("amsgrad", amsgrad_) != 0;
-  maximize_ = f("maximize", maximize_) != 0;
+void AdamWOptions::visit(const NumberVisitor& f) {
+  visit_numbers(adamw_rule, f, lr_, betas_, eps_, weight_decay_, amsgrad_, maximize_);
 }
-
-template class AdamOptionsBase<AdamOptions>;
-template class AdamOptionsBase<AdamWOptions>;
 
 }  // namespace taeda::inline v0_2::optim

@@ -97,40 +97,18 @@ constinit const Rule radam_rule = {.name = "RAdam",
                                    .waits = true,
                                    .formula = radam_formula};
 
-void AdamaxOptions::check() const { check_values(adamax_rule, *this); }
-
 void AdamaxOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
-  std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
-  eps_ = f("eps", eps_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(adamax_rule, f, lr_, betas_, eps_, weight_decay_, maximize_);
 }
-
-void NAdamOptions::check() const { check_values(nadam_rule, *this); }
 
 void NAdamOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
-  std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
-  eps_ = f("eps", eps_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  momentum_decay_ = f("momentum_decay", momentum_decay_);
-  decoupled_weight_decay_ = f("decoupled_weight_decay", decoupled_weight_decay_) != 0;
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(nadam_rule, f, lr_, betas_, eps_, weight_decay_, momentum_decay_,
+                decoupled_weight_decay_, maximize_);
 }
 
-void RAdamOptions::check() const { check_values(radam_rule, *this); }
-
 void RAdamOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
-  std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
-  eps_ = f("eps", eps_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  decoupled_weight_decay_ = f("decoupled_weight_decay", decoupled_weight_decay_) != 0;
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(radam_rule, f, lr_, betas_, eps_, weight_decay_, decoupled_weight_decay_,
+                maximize_);
 }
 
 }  // namespace taeda::inline v0_2::optim

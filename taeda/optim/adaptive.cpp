@@ -90,14 +90,8 @@ constinit const Rule asgd_rule = {.name = "ASGD",
                                   .waits = true,
                                   .formula = asgd_formula};
 
-void AdadeltaOptions::check() const { check_values(adadelta_rule, *this); }
-
 void AdadeltaOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  rho_ = f("rho", rho_);
-  eps_ = f("eps", eps_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(adadelta_rule, f, lr_, rho_, eps_, weight_decay_, maximize_);
 }
 
 void RpropOptions::check() const {
@@ -107,23 +101,11 @@ void RpropOptions::check() const {
 }
 
 void RpropOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  std::get<0>(etas_) = f("etaminus", std::get<0>(etas_));
-  std::get<1>(etas_) = f("etaplus", std::get<1>(etas_));
-  std::get<0>(step_sizes_) = f("step_size_min", std::get<0>(step_sizes_));
-  std::get<1>(step_sizes_) = f("step_size_max", std::get<1>(step_sizes_));
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(rprop_rule, f, lr_, etas_, step_sizes_, maximize_);
 }
 
-void ASGDOptions::check() const { check_values(asgd_rule, *this); }
-
 void ASGDOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  lambd_ = f("lambd", lambd_);
-  alpha_ = f("alpha", alpha_);
-  t0_ = f("t0", t0_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(asgd_rule, f, lr_, lambd_, alpha_, t0_, weight_decay_, maximize_);
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -7,14 +7,20 @@
 
 namespace taeda::inline v0_2::optim {
 
-class AdadeltaOptions : public OptimizerCloneableOptions<AdadeltaOptions> {
+extern const Rule adadelta_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of Adadelta.
+class AdadeltaOptions : public RuleOptions<AdadeltaOptions, adadelta_rule> {
  public:
   TAEDA_LEARNING_RATE(AdadeltaOptions, 1)
-  void check() const override;
   void visit(const NumberVisitor& f) override;
+  /// What means keep of themselves in a step, from 0 to 1.
   TAEDA_OPTION(double, rho) = 0.9;
+  /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-6;
+  /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
+  /// Whether steps go up.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
@@ -28,22 +34,27 @@ class AdadeltaParamState final : public OptimizerCloneableParamState<AdadeltaPar
   TAEDA_STATE_TENSOR(1, acc_delta)
 };
 
-extern const Rule adadelta_rule;  ///< What a step does to a parameter and its state.
-
 /// Steps of the size of recent steps over that of recent gradients (Zeiler 2012); lr scales them.
 class Adadelta : public RuleOptimizer<AdadeltaOptions, AdadeltaParamState, adadelta_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
 
-class RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
+extern const Rule rprop_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of Rprop.
+class RpropOptions : public RuleOptions<RpropOptions, rprop_rule> {
  public:
   using Pair = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(RpropOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
+  /// The factors of a step after the gradient's sign changed, below 1, and after it stayed,
+  /// above 1.
   TAEDA_OPTION(Pair, etas) = {0.5, 1.2};
+  /// The least step and the largest one.
   TAEDA_OPTION(Pair, step_sizes) = {1e-6, 50};
+  /// Whether steps go up.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
@@ -57,23 +68,28 @@ class RpropParamState final : public OptimizerCloneableParamState<RpropParamStat
   TAEDA_STATE_TENSOR(1, step_size)
 };
 
-extern const Rule rprop_rule;  ///< What a step does to a parameter and its state.
-
 /// Steps that know the gradient's sign alone, and grow while it stays (Riedmiller and Braun 1993).
 class Rprop : public RuleOptimizer<RpropOptions, RpropParamState, rprop_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
 
-class ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
+extern const Rule asgd_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of ASGD.
+class ASGDOptions : public RuleOptions<ASGDOptions, asgd_rule> {
  public:
   TAEDA_LEARNING_RATE(ASGDOptions, 1e-2)
-  void check() const override;
   void visit(const NumberVisitor& f) override;
+  /// How fast parameters decay.
   TAEDA_OPTION(double, lambd) = 1e-4;
+  /// The power with which the rate falls.
   TAEDA_OPTION(double, alpha) = 0.75;
+  /// From which step on values are averaged.
   TAEDA_OPTION(double, t0) = 1e6;
+  /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
+  /// Whether steps go up.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
@@ -85,8 +101,6 @@ class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState>
   TAEDA_STATE_STEP()
   TAEDA_STATE_TENSOR(0, ax)
 };
-
-extern const Rule asgd_rule;  ///< What a step does to a parameter and its state.
 
 /// Stochastic gradient descent with a falling rate; `ax` of a parameter's state is the mean of its
 /// values from step t0 on (Polyak and Juditsky 1992).

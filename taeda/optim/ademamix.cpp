@@ -63,19 +63,9 @@ constinit const Rule ademamix_rule = {.name = "AdEMAMix",
                                       .waits = true,
                                       .formula = ademamix_formula};
 
-void AdEMAMixOptions::check() const { check_values(ademamix_rule, *this); }
-
 void AdEMAMixOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
-  std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
-  std::get<2>(betas_) = f("beta3", std::get<2>(betas_));
-  alpha_ = f("alpha", alpha_);
-  beta3_warmup_ = static_cast<int64_t>(f("beta3_warmup", static_cast<double>(beta3_warmup_)));
-  alpha_warmup_ = static_cast<int64_t>(f("alpha_warmup", static_cast<double>(alpha_warmup_)));
-  eps_ = f("eps", eps_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(ademamix_rule, f, lr_, betas_, alpha_, beta3_warmup_, alpha_warmup_, eps_,
+                weight_decay_, maximize_);
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -7,22 +7,28 @@
 
 namespace taeda::inline v0_2::optim {
 
-class AdEMAMixOptions : public OptimizerCloneableOptions<AdEMAMixOptions> {
+extern const Rule ademamix_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of AdEMAMix.
+class AdEMAMixOptions : public RuleOptions<AdEMAMixOptions, ademamix_rule> {
  public:
   using Betas = std::tuple<double, double, double>;
   TAEDA_LEARNING_RATE(AdEMAMixOptions, 1e-3)
-  void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
   /// What the fast mean of gradients, the mean of their squares and the slow mean keep in a step.
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999, 0.9999};
   /// The weight of the slow mean.
   TAEDA_OPTION(double, alpha) = 5;
-  /// In how many steps the third beta and the weight reach their values; 0: they have them at once.
+  /// In how many steps the third beta reaches its value; 0: it has it at once.
   TAEDA_OPTION(int64_t, beta3_warmup) = 0;
+  /// In how many the weight reaches its value.
   TAEDA_OPTION(int64_t, alpha_warmup) = 0;
+  /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-8;
+  /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
+  /// Whether steps go up.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
@@ -36,8 +42,6 @@ class AdEMAMixParamState final : public OptimizerCloneableParamState<AdEMAMixPar
   TAEDA_STATE_TENSOR(1, exp_avg_slow)
   TAEDA_STATE_TENSOR(2, exp_avg_sq)
 };
-
-extern const Rule ademamix_rule;  ///< What a step does to a parameter and its state.
 
 /// AdamW with a second mean of gradients that forgets slowly (Pagliardini et al. 2024,
 /// arXiv:2409.03137, algorithm 1).

@@ -18,8 +18,11 @@ class LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
   TAEDA_OPTION(int64_t, max_iter) = 20;
   /// Evaluations of the closure in one step; max_iter * 5 / 4 by default.
   TAEDA_OPTION(std::optional<int64_t>, max_eval) = std::nullopt;
+  /// Where no element of the gradient is larger, the step ends.
   TAEDA_OPTION(double, tolerance_grad) = 1e-7;
+  /// Where parameters or the loss change less, the step ends.
   TAEDA_OPTION(double, tolerance_change) = 1e-9;
+  /// How many changes are kept.
   TAEDA_OPTION(int64_t, history_size) = 100;
   /// "strong_wolfe", or a fixed step of lr.
   TAEDA_OPTION(std::optional<std::string>, line_search_fn) = std::nullopt;

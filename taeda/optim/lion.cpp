@@ -22,14 +22,8 @@ StepValues lion_formula(const double* v, StepCount&) {
 constinit const Rule lion_rule = {
     .name = "Lion", .fields = kLionFields, .states = kLionStates, .formula = lion_formula};
 
-void LionOptions::check() const { check_values(lion_rule, *this); }
-
 void LionOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
-  std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
-  weight_decay_ = f("weight_decay", weight_decay_);
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(lion_rule, f, lr_, betas_, weight_decay_, maximize_);
 }
 
 }  // namespace taeda::inline v0_2::optim

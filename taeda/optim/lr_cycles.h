@@ -56,24 +56,28 @@ class CosineAnnealingWarmRestarts final : public LRScheduler {
   double eta_min_;
 };
 
-class CyclicLROptions {
- public:
+/// Of CyclicLR.
+struct CyclicLROptions {
   /// All cycles the same height, half of the one before, or times gamma each step.
   enum Mode { triangular, triangular2, exp_range };
-  CyclicLROptions(double base_lr, double max_lr) : base_lr_{base_lr}, max_lr_{max_lr} {}
-  /// One for each group.
-  CyclicLROptions(std::vector<double> base_lr, std::vector<double> max_lr)
-      : base_lr_(std::move(base_lr)), max_lr_(std::move(max_lr)) {}
-  TAEDA_ARG(std::vector<double>, base_lr);
-  TAEDA_ARG(std::vector<double>, max_lr);
-  TAEDA_ARG(int64_t, step_size_up) = 2000;
-  /// As many as up, by default.
-  TAEDA_ARG(std::optional<int64_t>, step_size_down) = std::nullopt;
-  TAEDA_ARG(Mode, mode) = triangular;
-  TAEDA_ARG(double, gamma) = 1;
-  TAEDA_ARG(bool, cycle_momentum) = true;
-  TAEDA_ARG(double, base_momentum) = 0.8;
-  TAEDA_ARG(double, max_momentum) = 0.9;
+  /// The smallest rate.
+  Option<PerGroup> base_lr;
+  /// The largest one.
+  Option<PerGroup> max_lr;
+  /// In how many steps the rate grows, at least 1.
+  Option<int64_t> step_size_up = 2000;
+  /// In how many it falls, at least 1; as many as up unless given.
+  Option<std::optional<int64_t>> step_size_down = std::nullopt;
+  /// How the height of cycles changes.
+  Option<Mode> mode = triangular;
+  /// Of exp_range: what heights are multiplied by in a step.
+  Option<double> gamma = 1;
+  /// Whether momentum (or beta1) goes the other way.
+  Option<bool> cycle_momentum = true;
+  /// The smallest momentum.
+  Option<double> base_momentum = 0.8;
+  /// The largest one.
+  Option<double> max_momentum = 0.9;
 };
 
 /// Up and down between two rates in straight lines, while momentum (or beta1) goes the other way
@@ -82,7 +86,7 @@ class CyclicLR final : public LRScheduler {
  public:
   CyclicLR(Optimizer& optimizer, CyclicLROptions options);
   CyclicLR(Optimizer& optimizer, double base_lr, double max_lr)
-      : CyclicLR(optimizer, CyclicLROptions(base_lr, max_lr)) {}
+      : CyclicLR(optimizer, CyclicLROptions{base_lr, max_lr}) {}
 
  private:
   double rate(size_t group, double base, double current, int64_t step) override;
@@ -90,4 +94,4 @@ class CyclicLR final : public LRScheduler {
   CyclicLROptions options_;
 };
 
-}  // namespace taeda::optim
+}  // namespace taeda::inline v0_2::optim

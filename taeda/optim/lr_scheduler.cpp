@@ -376,16 +376,17 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(
     ThresholdMode threshold_mode, int64_t cooldown, const std::vector<float>& min_lr, double eps,
     bool /*verbose*/)
     : ReduceLROnPlateauScheduler(
-          optimizer, ReduceLROnPlateauOptions()
-                         .mode(mode)
-                         .factor(factor)
-                         .patience(patience)
-                         .threshold(threshold)
-                         .threshold_mode(threshold_mode)
-                         .cooldown(cooldown)
-                         .min_lr(min_lr.empty() ? std::vector<double>{0.0}
-                                                : std::vector<double>(min_lr.begin(), min_lr.end()))
-                         .eps(eps)) {}
+          optimizer,
+          ReduceLROnPlateauOptions{
+              .mode = mode,
+              .factor = factor,
+              .patience = patience,
+              .threshold = threshold,
+              .threshold_mode = threshold_mode,
+              .cooldown = cooldown,
+              .min_lr = min_lr.empty() ? std::vector<double>{0.0}
+                                       : std::vector<double>(min_lr.begin(), min_lr.end()),
+              .eps = eps}) {}
 
 void ReduceLROnPlateauScheduler::step(double metric) {
   const bool better = rates::is_better(metric, best_, options_.threshold(),

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "taeda/base/option.h"
 #include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
@@ -129,25 +132,40 @@ class LambdaLR final : public LRScheduler {
   std::vector<Function> functions_;
 };
 
-class OneCycleLROptions {
+/// A number for all groups of an optimizer, or one for each.
+class PerGroup : public std::vector<double> {
  public:
-  OneCycleLROptions(double max_lr) : max_lr_{max_lr} {}
-  /// One for each group.
-  OneCycleLROptions(std::vector<double> max_lr) : max_lr_(std::move(max_lr)) {}
-  TAEDA_ARG(std::vector<double>, max_lr);
-  /// Or epochs times steps_per_epoch.
-  TAEDA_ARG(int64_t, total_steps) = 0;
-  TAEDA_ARG(int64_t, epochs) = 0;
-  TAEDA_ARG(int64_t, steps_per_epoch) = 0;
-  TAEDA_ARG(double, pct_start) = 0.3;
-  /// Cosine, or straight lines.
-  TAEDA_ARG(bool, cosine) = true;
-  TAEDA_ARG(bool, cycle_momentum) = true;
-  TAEDA_ARG(double, base_momentum) = 0.85;
-  TAEDA_ARG(double, max_momentum) = 0.95;
-  TAEDA_ARG(double, div_factor) = 25.0;
-  TAEDA_ARG(double, final_div_factor) = 1e4;
-  TAEDA_ARG(bool, three_phase) = false;
+  PerGroup(double value) : vector(1, value) {}
+  PerGroup(std::initializer_list<double> values) : vector(values) {}
+  PerGroup(std::vector<double> values) : vector(std::move(values)) {}
+};
+
+/// Of OneCycleLR.
+struct OneCycleLROptions {
+  /// The largest rate.
+  Option<PerGroup> max_lr;
+  /// How many steps the cycle has, at least 1; 0 for epochs times steps_per_epoch.
+  Option<int64_t> total_steps = 0;
+  /// How many epochs there are, at least 1 unless total_steps is given.
+  Option<int64_t> epochs = 0;
+  /// How many steps an epoch has, at least 1 unless total_steps is given.
+  Option<int64_t> steps_per_epoch = 0;
+  /// In which part of the steps the rate grows, from 0 to 1.
+  Option<double> pct_start = 0.3;
+  /// Whether rates follow a cosine instead of straight lines.
+  Option<bool> cosine = true;
+  /// Whether momentum (or beta1) goes the other way.
+  Option<bool> cycle_momentum = true;
+  /// The smallest momentum.
+  Option<double> base_momentum = 0.85;
+  /// The largest one.
+  Option<double> max_momentum = 0.95;
+  /// The first rate is max_lr / div_factor.
+  Option<double> div_factor = 25.0;
+  /// The last rate is the first one divided by it.
+  Option<double> final_div_factor = 1e4;
+  /// Whether the rate falls back to the first one as it rose, and then to the last one.
+  Option<bool> three_phase = false;
 };
 
 /// From max_lr / div_factor up to max_lr and down to initial / final_div_factor, while momentum (or
@@ -156,7 +174,7 @@ class OneCycleLR final : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options);
   OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps)
-      : OneCycleLR(optimizer, OneCycleLROptions(max_lr).total_steps(total_steps)) {}
+      : OneCycleLR(optimizer, OneCycleLROptions{.max_lr = max_lr, .total_steps = total_steps}) {}
 
  private:
   struct Phase {
@@ -207,19 +225,25 @@ class ChainedScheduler final : public LRScheduler {
 };
 
 /// When ReduceLROnPlateauScheduler lowers the rate, and by which factor.
-class ReduceLROnPlateauOptions {
- public:
+struct ReduceLROnPlateauOptions {
   enum Mode { min, max };
   enum ThresholdMode { rel, abs };
-  TAEDA_ARG(Mode, mode) = min;
-  TAEDA_ARG(double, factor) = 0.1;
-  TAEDA_ARG(int64_t, patience) = 10;
-  TAEDA_ARG(double, threshold) = 1e-4;
-  TAEDA_ARG(ThresholdMode, threshold_mode) = rel;
-  TAEDA_ARG(int64_t, cooldown) = 0;
-  /// One for all groups, or one for each.
-  TAEDA_ARG(std::vector<double>, min_lr) = {0.0};
-  TAEDA_ARG(double, eps) = 1e-8;
+  /// Whether a smaller metric is better, or a larger one.
+  Option<Mode> mode = min;
+  /// What the rate is multiplied by, below 1.
+  Option<double> factor = 0.1;
+  /// How many steps without a better metric pass.
+  Option<int64_t> patience = 10;
+  /// By how much a metric must be better to count.
+  Option<double> threshold = 1e-4;
+  /// Whether that is a part of the best metric, or a difference from it.
+  Option<ThresholdMode> threshold_mode = rel;
+  /// How many steps after a lower rate do not count.
+  Option<int64_t> cooldown = 0;
+  /// The least rate.
+  Option<PerGroup> min_lr = 0.0;
+  /// Changes of the rate that are not larger are left out.
+  Option<double> eps = 1e-8;
 };
 
 /// Times `factor` when a metric has not improved for more than `patience` steps.

@@ -44,6 +44,7 @@ constexpr RuleField kMuonFields[] = {
      .option = "adjust_lr_fn",
      .part = -1,
      .fallback = 0,
+     .refusal = "Adjust learning rate function ",
      .words = kAdjustments}};
 constexpr RuleState kMuonStates[] = {{"momentum_buffer"}};
 
@@ -92,13 +93,6 @@ void muon_update(const double* v, StepTensors& t) {
   t.add(t.param, change.to(t.param.dtype()), 1, adjusted_by(v, t.param.sizes()));
 }
 
-/// The place of a name among kAdjustments; their number for another name.
-size_t adjustment(const MuonOptions& o) {
-  const std::string name = o.adjust_lr_fn().value_or(kAdjustments[0]);
-  return static_cast<size_t>(std::find(kAdjustments.begin(), kAdjustments.end(), name) -
-                             kAdjustments.begin());
-}
-
 }  // namespace
 
 constinit const Rule muon_rule = {.name = "Muon",
@@ -110,8 +104,9 @@ constinit const Rule muon_rule = {.name = "Muon",
                                   .update = muon_update};
 
 void MuonOptions::check() const {
-  TAEDA_CHECK_VALUE(adjustment(*this) < kAdjustments.size(), "Adjust learning rate function ",
-                    *adjust_lr_fn_, " is not supported");
+  const bool known = !adjust_lr_fn_ || std::find(kAdjustments.begin(), kAdjustments.end(),
+                                                 *adjust_lr_fn_) != kAdjustments.end();
+  TAEDA_CHECK_VALUE(known, kMuonFields[kMAdjustment].refusal, *adjust_lr_fn_, " is not supported");
   check_values(muon_rule, *this);
   TAEDA_CHECK_VALUE(eps_ >= 0, "eps should be >= 0 but is: ", eps_);
   const auto [a, b, c] = ns_coefficients_;
@@ -121,19 +116,8 @@ void MuonOptions::check() const {
 }
 
 void MuonOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  momentum_ = f("momentum", momentum_);
-  nesterov_ = f("nesterov", nesterov_) != 0;
-  std::get<0>(ns_coefficients_) = f("ns_coefficients.0", std::get<0>(ns_coefficients_));
-  std::get<1>(ns_coefficients_) = f("ns_coefficients.1", std::get<1>(ns_coefficients_));
-  std::get<2>(ns_coefficients_) = f("ns_coefficients.2", std::get<2>(ns_coefficients_));
-  eps_ = f("eps", eps_);
-  ns_steps_ = static_cast<int64_t>(f("ns_steps", static_cast<double>(ns_steps_)));
-  const double adjust = f("adjust_lr_fn", static_cast<double>(adjustment(*this)));
-  TAEDA_CHECK_VALUE(adjust >= 0 && adjust < static_cast<double>(kAdjustments.size()),
-                    "Adjust learning rate function ", adjust, " is not supported");
-  if (adjust_lr_fn_ || adjust != 0) adjust_lr_fn_ = kAdjustments[static_cast<size_t>(adjust)];
+  visit_numbers(muon_rule, f, lr_, weight_decay_, momentum_, nesterov_, ns_coefficients_, eps_,
+                ns_steps_, adjust_lr_fn_);
 }
 
 Muon::Muon(std::vector<OptimizerParamGroup> groups, MuonOptions defaults)

@@ -9,19 +9,27 @@
 
 namespace taeda::inline v0_2::optim {
 
-class MuonOptions : public OptimizerCloneableOptions<MuonOptions> {
+extern const Rule muon_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of Muon.
+class MuonOptions : public RuleOptions<MuonOptions, muon_rule> {
  public:
   using Coefficients = std::tuple<double, double, double>;
   TAEDA_LEARNING_RATE(MuonOptions, 1e-3)
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
+  /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0.1;
+  /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
   TAEDA_OPTION(double, momentum) = 0.95;
+  /// Whether steps look ahead along the momentum.
   TAEDA_OPTION(bool, nesterov) = true;
   /// Of the polynomial that brings singular values near 1.
   TAEDA_OPTION(Coefficients, ns_coefficients) = {3.4445, -4.775, 2.0315};
+  /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-7;
+  /// How many times that polynomial is applied, below 100.
   TAEDA_OPTION(int64_t, ns_steps) = 5;
   /// How the rate follows from a matrix' shape: "original" (by default), "match_rms_adamw" or
   /// "spectral_unclamped".
@@ -36,8 +44,6 @@ class MuonParamState final : public OptimizerCloneableParamState<MuonParamState>
   TAEDA_STATE_STEP()
   TAEDA_STATE_TENSOR(0, momentum_buffer)
 };
-
-extern const Rule muon_rule;  ///< What a step does to a parameter and its state.
 
 /// Steps along the momentum with its singular values made about 1 (Jordan et al. 2024), which are
 /// computed in bfloat16. For matrices: it refuses other parameters.

@@ -77,6 +77,10 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
   param_groups_.push_back(std::move(group));
 }
 
+void OptimizerOptions::check() const {
+  if (const Rule* of = rule()) check_values(*of, *this);
+}
+
 void OptimizerOptions::note(const char* option) {
   for (const char* known : named_)
     if (std::string_view(known) == option) return;
@@ -85,21 +89,10 @@ void OptimizerOptions::note(const char* option) {
 
 bool OptimizerOptions::is_named(std::string_view number) const {
   // Options that are several numbers, by the numbers' names.
-  constexpr std::string_view kParts[][2] = {{"beta1", "betas"},
-                                            {"beta2", "betas"},
-                                            {"beta3", "betas"},
-                                            {"eps1", "eps"},
-                                            {"eps2", "eps"},
-                                            {"etaminus", "etas"},
-                                            {"etaplus", "etas"},
-                                            {"step_size_min", "step_sizes"},
-                                            {"step_size_max", "step_sizes"},
-                                            {"ns_coefficients.0", "ns_coefficients"},
-                                            {"ns_coefficients.1", "ns_coefficients"},
-                                            {"ns_coefficients.2", "ns_coefficients"},
-                                            {"strong_wolfe", "line_search_fn"}};
-  for (const auto& [part, option] : kParts)
-    if (number == part) number = option;
+  if (const Rule* of = rule())
+    for (const RuleField& field : of->fields)
+      if (number == field.name) number = field.option;
+  if (number == "strong_wolfe") number = "line_search_fn";  // LBFGS is no rule
   for (const char* name : named_)
     if (number == name) return true;
   return false;

@@ -12,6 +12,8 @@
 
 namespace taeda::inline v0_2::optim {
 
+struct Rule;
+
 /// Sees every number of an options struct by name and gives the value it shall have.
 using NumberVisitor = std::function<double(const char* name, double value)>;
 
@@ -40,8 +42,10 @@ class OptimizerOptions {
   /// Throws Error for options without a learning rate, as set_lr, which throws ValueError for NaN.
   virtual double get_lr() const;
   virtual void set_lr(double lr);
-  /// Throws ValueError for values that the optimizer cannot work with.
-  virtual void check() const {}
+  /// What names these options and knows their ranges; nullptr for options of programs.
+  virtual const Rule* rule() const { return nullptr; }
+  /// Throws ValueError for values that the optimizer cannot work with: those that its rule refuses.
+  virtual void check() const;
   /// Replaces every number by what the visitor gives; used to save and load.
   virtual void visit(const NumberVisitor&) {}
   /// Momentum as the one-cycle schedule moves it: SGD's momentum, Adam's beta1. Without one:
@@ -100,4 +104,11 @@ class OptimizerCloneableOptions : public OptimizerOptions {
   }
 };
 
-}  // namespace taeda::optim
+/// Options of a rule of the library. `visit` lists them in the order of the rule's fields.
+template <class Derived, const Rule& kRule>
+class RuleOptions : public OptimizerCloneableOptions<Derived> {
+ public:
+  const Rule* rule() const override { return &kRule; }
+};
+
+}  // namespace taeda::inline v0_2::optim

@@ -42,15 +42,8 @@ constinit const Rule rmsprop_rule = {.name = "RMSprop",
                                      .states = kRmspropStates,
                                      .formula = rmsprop_formula};
 
-void RMSpropOptions::check() const { check_values(rmsprop_rule, *this); }
-
 void RMSpropOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  alpha_ = f("alpha", alpha_);
-  eps_ = f("eps", eps_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  momentum_ = f("momentum", momentum_);
-  centered_ = f("centered", centered_) != 0;
+  visit_numbers(rmsprop_rule, f, lr_, alpha_, eps_, weight_decay_, momentum_, centered_);
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -5,16 +5,23 @@
 
 namespace taeda::inline v0_2::optim {
 
-class RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
+extern const Rule rmsprop_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of RMSprop.
+class RMSpropOptions : public RuleOptions<RMSpropOptions, rmsprop_rule> {
  public:
   TAEDA_LEARNING_RATE(RMSpropOptions, 1e-2)
-  void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
+  /// What the mean of squares keeps of itself in a step, at least 0.
   TAEDA_OPTION(double, alpha) = 0.99;
+  /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-8;
+  /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
+  /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
   TAEDA_OPTION(double, momentum) = 0;
+  /// Whether the square of the mean gradient is taken off the mean of squares.
   TAEDA_OPTION(bool, centered) = false;
 };
 
@@ -28,8 +35,6 @@ class RMSpropParamState final : public OptimizerCloneableParamState<RMSpropParam
   TAEDA_STATE_TENSOR(1, momentum_buffer)
   TAEDA_STATE_TENSOR(2, grad_avg)
 };
-
-extern const Rule rmsprop_rule;  ///< What a step does to a parameter and its state.
 
 /// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square
 /// of the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated

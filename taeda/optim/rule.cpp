@@ -1,5 +1,6 @@
 #include "taeda/optim/rule.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "taeda/base/error.h"
@@ -48,6 +49,29 @@ void read_values(const Rule& rule, OptimizerOptions& options, double* values) {
   size_t i = 0;
   options.visit([&](const char*, double value) { return values[i++] = value; });
   for (; i < rule.fields.size(); ++i) values[i] = rule.fields[i].fallback;
+}
+
+double RuleNumbers::next(double value) { return visitor_(rule_.fields[shown_++].name, value); }
+
+void RuleNumbers::show(double& option) { option = next(option); }
+void RuleNumbers::show(bool& option) { option = next(option) != 0; }
+void RuleNumbers::show(int64_t& option) {
+  option = static_cast<int64_t>(next(static_cast<double>(option)));
+}
+
+void RuleNumbers::show(std::optional<double>& option) {
+  const double none = rule_.fields[shown_].none, value = next(option.value_or(none));
+  option = value == none ? std::nullopt : std::optional(value);
+}
+
+void RuleNumbers::show(std::optional<std::string>& option) {
+  const RuleField& field = rule_.fields[shown_];
+  const auto known =
+      option ? std::find(field.words.begin(), field.words.end(), *option) : field.words.begin();
+  const double place = next(static_cast<double>(known - field.words.begin()));
+  TAEDA_CHECK_VALUE(place >= 0 && place < static_cast<double>(field.words.size()), field.refusal,
+                    place, " is not supported");
+  if (option || place != 0) option = field.words[static_cast<size_t>(place)];
 }
 
 void check_values(const Rule& rule, const OptimizerOptions& options) {

@@ -5,15 +5,16 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
+#include <tuple>
 
 #include "taeda/base/array_ref.h"
 #include "taeda/kernels/param_list.h"
 #include "taeda/kernels/step_formulas.h"
+#include "taeda/optim/options.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::optim {
-
-class OptimizerOptions;
 
 /// What an option may be.
 enum class Range : uint8_t {
@@ -116,6 +117,35 @@ const Rule* find_rule(std::string_view name);
 const RuleField* wrong_field(const Rule& rule, const double* values);
 /// The options' numbers, in the order of the rule's fields.
 void read_values(const Rule& rule, OptimizerOptions& options, double* values);
+/// Options as a visitor sees them: as numbers, with the names of the rule's fields in their order.
+class RuleNumbers {
+ public:
+  RuleNumbers(const Rule& rule, const NumberVisitor& visitor) : rule_(rule), visitor_(visitor) {}
+  /// Gives an option to the visitor and takes over what it returns. Throws ValueError for a number
+  /// that stands for none of the field's words.
+  void show(double& option);
+  void show(bool& option);
+  void show(int64_t& option);
+  void show(std::optional<double>& option);
+  void show(std::optional<std::string>& option);
+  template <class... Part>
+  void show(std::tuple<Part...>& option) {
+    std::apply([this](auto&... part) { (show(part), ...); }, option);
+  }
+
+ private:
+  double next(double value);
+
+  const Rule& rule_;
+  const NumberVisitor& visitor_;
+  size_t shown_ = 0;
+};
+template <class... Option>
+void visit_numbers(const Rule& rule, const NumberVisitor& visitor, Option&... options) {
+  RuleNumbers numbers(rule, visitor);
+  (numbers.show(options), ...);
+}
+
 /// Throws ValueError for options that the rule cannot work with.
 void check_values(const Rule& rule, const OptimizerOptions& options);
 

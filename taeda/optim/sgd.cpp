@@ -53,15 +53,8 @@ constinit const Rule sgd_rule = {.name = "SGD",
                                  .rows = sgd_rows,
                                  .sparse_as_dense = sgd_is_dense};
 
-void SGDOptions::check() const { check_values(sgd_rule, *this); }
-
 void SGDOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  momentum_ = f("momentum", momentum_);
-  dampening_ = f("dampening", dampening_);
-  weight_decay_ = f("weight_decay", weight_decay_);
-  nesterov_ = f("nesterov", nesterov_) != 0;
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(sgd_rule, f, lr_, momentum_, dampening_, weight_decay_, nesterov_, maximize_);
 }
 
 }  // namespace taeda::inline v0_2::optim

@@ -5,17 +5,24 @@
 
 namespace taeda::inline v0_2::optim {
 
-class SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
+extern const Rule sgd_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of SGD.
+class SGDOptions : public RuleOptions<SGDOptions, sgd_rule> {
  public:
   SGDOptions(double lr) : lr_(lr) { note("lr"); }
-  void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
   TAEDA_OPTION(double, lr);
+  /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
   TAEDA_OPTION(double, momentum) = 0;
+  /// The part of a gradient that the momentum does not take.
   TAEDA_OPTION(double, dampening) = 0;
+  /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
+  /// Whether steps look ahead along the momentum.
   TAEDA_OPTION(bool, nesterov) = false;
+  /// Whether steps go up.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
@@ -26,8 +33,6 @@ class SGDParamState final : public OptimizerCloneableParamState<SGDParamState> {
   ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_TENSOR(0, momentum_buffer)
 };
-
-extern const Rule sgd_rule;  ///< What a step does to a parameter and its state.
 
 /// b = momentum * b + (1 - dampening) * g, where g includes weight_decay * p; p -= lr * b, or with
 /// nesterov p -= lr * (g + momentum * b) (Sutskever et al. 2013, with PyTorch's place of lr).

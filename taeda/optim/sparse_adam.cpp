@@ -38,14 +38,8 @@ constinit const Rule sparse_adam_rule = {.name = "SparseAdam",
                                          .rows = sparse_adam_rows,
                                          .dense = false};
 
-void SparseAdamOptions::check() const { check_values(sparse_adam_rule, *this); }
-
 void SparseAdamOptions::visit(const NumberVisitor& f) {
-  lr_ = f("lr", lr_);
-  std::get<0>(betas_) = f("beta1", std::get<0>(betas_));
-  std::get<1>(betas_) = f("beta2", std::get<1>(betas_));
-  eps_ = f("eps", eps_);
-  maximize_ = f("maximize", maximize_) != 0;
+  visit_numbers(sparse_adam_rule, f, lr_, betas_, eps_, maximize_);
 }
 
 SparseAdam::SparseAdam(std::vector<OptimizerParamGroup> groups, SparseAdamOptions defaults)

@@ -7,15 +7,21 @@
 
 namespace taeda::inline v0_2::optim {
 
-class SparseAdamOptions : public OptimizerCloneableOptions<SparseAdamOptions> {
+extern const Rule sparse_adam_rule;  ///< What a step does to a parameter and its state.
+
+/// Options of SparseAdam.
+class SparseAdamOptions : public RuleOptions<SparseAdamOptions, sparse_adam_rule> {
  public:
   using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(SparseAdamOptions, 1e-3)
-  void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
+  /// What the means of gradients and of their squares keep of themselves in a step, from 0 to
+  /// below 1.
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
+  /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-8;
+  /// Whether steps go up.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
@@ -28,8 +34,6 @@ class SparseAdamParamState final : public OptimizerCloneableParamState<SparseAda
   TAEDA_STATE_TENSOR(0, exp_avg)
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
-
-extern const Rule sparse_adam_rule;  ///< What a step does to a parameter and its state.
 
 /// Adam (Kingma and Ba 2015) for sparse gradients, made lazy: moments and parameters change where
 /// the gradient has elements, and the moments of all others do not fade. Steps count for the whole

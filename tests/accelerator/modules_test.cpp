@@ -73,7 +73,7 @@ const std::vector<ModuleCase>& cases() {
       {"TransformerEncoderLayer",
        [] {
          return instance(nn::TransformerEncoderLayer(
-             nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(12).dropout(0)));
+             {.d_model = 8, .nhead = 2, .dim_feedforward = 12, .dropout = 0}));
        },
        {5, 2, 8}},
   };

@@ -40,15 +40,12 @@ Tensor classes(IntArrayRef sizes, Device device) {
 
 const auto upsampled = [](auto mode) {
   return [mode](const Tensor& x, Device) {
-    return F::interpolate(x,
-                          F::InterpolateFuncOptions().size(std::vector<int64_t>{7, 5}).mode(mode));
+    return F::interpolate(x, {.size = std::vector<int64_t>{7, 5}, .mode = mode});
   };
 };
 
 const auto padded = [](auto mode) {
-  return [mode](const Tensor& x, Device) {
-    return F::pad(x, F::PadFuncOptions({1, 2, 0, 1}).mode(mode));
-  };
+  return [mode](const Tensor& x, Device) { return F::pad(x, {.pad = {1, 2, 0, 1}, .mode = mode}); };
 };
 
 std::vector<Case> modules() {
@@ -88,16 +85,19 @@ std::vector<Case> modules() {
       {"AlphaDropout", {7, 9}, layer(+[] { return nn::AlphaDropout(0.3); })},
       {"RNN", {6, 3, 4}, layer(+[] { return nn::RNN(4, 5); })},
       {"LSTM", {6, 3, 4}, layer(+[] {
-         return nn::LSTM(nn::LSTMOptions(4, 5).num_layers(2).bidirectional(true).dropout(0.5));
+         return nn::LSTM({.input_size = 4,
+                          .hidden_size = 5,
+                          .num_layers = 2,
+                          .dropout = 0.5,
+                          .bidirectional = true});
        })},
       {"LSTMProjected", {6, 3, 4}, layer(+[] {
-         return nn::LSTM(nn::LSTMOptions(4, 5).proj_size(3).batch_first(true));
+         return nn::LSTM({.input_size = 4, .hidden_size = 5, .batch_first = true, .proj_size = 3});
        })},
       {"GRU", {6, 3, 4}, layer(+[] { return nn::GRU(4, 5); })},
       {"LSTMCell", {3, 4}, layer(+[] { return nn::LSTMCell(4, 5); })},
       {"TransformerEncoderLayer", {5, 2, 8}, layer(+[] {
-         return nn::TransformerEncoderLayer(
-             nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(12));
+         return nn::TransformerEncoderLayer({.d_model = 8, .nhead = 2, .dim_feedforward = 12});
        })},
       {"MultiheadAttention",
        {5, 2, 8},
@@ -116,14 +116,13 @@ std::vector<Case> modules() {
       {"Embedding",
        {10, 4},
        [](const Tensor& x, Device device) {
-         return F::embedding(classes({3, 5}, device), x, F::EmbeddingFuncOptions().max_norm(1.0));
+         return F::embedding(classes({3, 5}, device), x, {.max_norm = 1.0});
        }},
       {"EmbeddingBag",
        {10, 4},
        [](const Tensor& x, Device device) {
-         return F::embedding_bag(
-             classes({6}, device), x,
-             F::EmbeddingBagFuncOptions().mode(kMean).offsets(classes({3}, device)));
+         return F::embedding_bag(classes({6}, device), x,
+                                 {.offsets = classes({3}, device), .mode = kMean});
        }},
   };
 }
@@ -131,9 +130,9 @@ std::vector<Case> modules() {
 std::vector<Case> functions() {
   return {
       {"PixelShuffle", {2, 8, 3, 3}, layer(+[] { return nn::PixelShuffle(2); })},
-      {"Unfold", {2, 3, 5, 5}, layer(+[] { return nn::Unfold(nn::UnfoldOptions(3)); })},
+      {"Unfold", {2, 3, 5, 5}, layer(+[] { return nn::Unfold({.kernel_size = 3}); })},
       {"Fold", {2, 27, 9}, layer(+[] {
-         return nn::Fold(nn::FoldOptions({5, 5}, 3));
+         return nn::Fold({.output_size = {5, 5}, .kernel_size = 3});
        })},
       {"UpsampledNearest", {2, 3, 4, 4}, upsampled(kNearest)},
       {"UpsampledBilinear", {2, 3, 4, 4}, upsampled(kBilinear)},
@@ -144,7 +143,7 @@ std::vector<Case> functions() {
       {"GridSample",
        {2, 3, 4, 4},
        [](const Tensor& x, Device device) {
-         return F::grid_sample(x, zeros({2, 5, 6, 2}, device), F::GridSampleFuncOptions());
+         return F::grid_sample(x, zeros({2, 5, 6, 2}, device), {});
        }},
       {"CrossEntropy",
        {4, 5},

@@ -80,7 +80,7 @@ TEST(MetaModules, InitialisationsDrawNothing) {
   const Tensor t = empty({4, 4}, kMeta);
   nn::init::xavier_uniform_(t), nn::init::kaiming_normal_(t), nn::init::trunc_normal_(t);
   nn::init::orthogonal_(t), nn::init::eye_(t);
-  bare([] { return nn::LSTM(nn::LSTMOptions(4, 8).num_layers(2)); });
+  bare([] { return nn::LSTM({.input_size = 4, .hidden_size = 8, .num_layers = 2}); });
   EXPECT_TRUE(equal(rand({2}), want));
 }
 

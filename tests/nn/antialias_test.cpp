@@ -19,7 +19,7 @@ namespace F = nn::functional;
 Tensor picture() { return arange(24).to(kFloat).reshape({1, 1, 4, 6}).pow(1.5); }
 
 F::InterpolateFuncOptions to(std::vector<int64_t> size, Interpolation mode, bool corners) {
-  return F::InterpolateFuncOptions().size(size).mode(mode).align_corners(corners).antialias(true);
+  return {.size = size, .mode = mode, .align_corners = corners, .antialias = true};
 }
 
 void expect_values(const Tensor& y, std::vector<float> want) {
@@ -59,7 +59,7 @@ TEST(Antialias, KeepsWhatIsConstantAndItsGradient) {
 
 TEST(Antialias, OfOtherModesIsAnError) {
   EXPECT_EQ(error_of([] {
-              F::interpolate(picture(), F::InterpolateFuncOptions().size({{2, 3}}).antialias(true));
+              F::interpolate(picture(), {.size = {{2, 3}}, .antialias = true});
             }),
             "Anti-alias option is only supported for bilinear and bicubic modes, but got nearest");
 }

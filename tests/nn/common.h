@@ -35,6 +35,13 @@ void expect_print(const char* name, const M& module) {
   EXPECT_EQ(module->repr(), golden_prints.at(name)) << name;
 }
 
+/// The options with one field changed.
+template <class Options, class Field, class Value>
+Options with(Options options, Field Options::*field, const Value& value) {
+  options.*field = value;
+  return options;
+}
+
 inline auto near(const std::vector<double>& expected, double tolerance) {
   return ::testing::Pointwise(::testing::DoubleNear(tolerance), expected);
 }

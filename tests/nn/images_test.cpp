@@ -26,23 +26,21 @@ TEST(ImagePrinting, IsPythons) {
     EXPECT_EQ(module->repr(), golden_image_prints.at(name)) << name;
   };
   expect("constant_pad1d", ConstantPad1d(2, 3.5));
-  expect("constant_pad3d", ConstantPad3d(ConstantPad3dOptions({1, 2, 3, 4, 5, 6}, 2.5)));
+  expect("constant_pad3d", ConstantPad3d({.padding = {1, 2, 3, 4, 5, 6}, .value = 2.5}));
   expect("zero_pad2d", ZeroPad2d(1));
-  expect("reflection_pad1d", ReflectionPad1d(ReflectionPad1dOptions({1, 2})));
+  expect("reflection_pad1d", ReflectionPad1d({.padding = {1, 2}}));
   expect("replication_pad3d", ReplicationPad3d(2));
   expect("softmax2d", Softmax2d());
   expect("cosine_similarity", CosineSimilarity());
   expect("pairwise_distance", PairwiseDistance());
-  expect("upsample_size",
-         Upsample(UpsampleOptions().size(std::vector<int64_t>{3, 4}).mode(kBilinear)));
-  expect("upsample_factor", Upsample(UpsampleOptions()
-                                         .scale_factor(std::vector<double>{2, 1.5})
-                                         .mode(kBicubic)
-                                         .align_corners(true)));
+  expect("upsample_size", Upsample({.size = std::vector<int64_t>{3, 4}, .mode = kBilinear}));
+  expect("upsample_factor", Upsample({.scale_factor = std::vector<double>{2, 1.5},
+                                      .mode = kBicubic,
+                                      .align_corners = true}));
   expect("pixel_shuffle", PixelShuffle(2));
   expect("pixel_unshuffle", PixelUnshuffle(2));
-  expect("unfold", Unfold(UnfoldOptions({2, 3}).padding(1)));
-  expect("fold", Fold(FoldOptions({4, 5}, 2)));
+  expect("unfold", Unfold({.kernel_size = {2, 3}, .padding = 1}));
+  expect("fold", Fold({.output_size = {4, 5}, .kernel_size = 2}));
   expect("lp_pool1d", LPPool1d(2, 3));
   expect("lp_pool2d", LPPool2d({.norm_type = 1.5, .kernel_size = {3, 2}, .stride = 2}));
   expect("local_response_norm", LocalResponseNorm(2));
@@ -63,17 +61,17 @@ TEST(ImagePrinting, IsPythons) {
 Tensor image() { return randn({1, 2, 4, 5}); }
 
 F::InterpolateFuncOptions sized(std::vector<int64_t> size, InterpolationMode mode) {
-  return F::InterpolateFuncOptions().size(std::move(size)).mode(mode);
+  return {.size = std::move(size), .mode = mode};
 }
 F::InterpolateFuncOptions scaled(std::vector<double> factor, InterpolationMode mode) {
-  return F::InterpolateFuncOptions().scale_factor(std::move(factor)).mode(mode);
+  return {.scale_factor = std::move(factor), .mode = mode};
 }
 Tensor sampled(const F::GridSampleFuncOptions& o) {
   const Tensor x = randn({2, 2, 4, 5});
   return F::grid_sample(x, randn({2, 3, 2, 2}).mul(1.5), o);
 }
 F::GridSampleFuncOptions grid(PaddingMode padding, bool align_corners) {
-  return F::GridSampleFuncOptions().padding_mode(padding).align_corners(align_corners);
+  return {.padding_mode = padding, .align_corners = align_corners};
 }
 
 /// How each entry of golden_images is computed.
@@ -104,7 +102,8 @@ const Case kCases[] = {
      }},
     {"bilinear_corners",
      [] {
-       return F::interpolate(image(), sized({7, 1}, kBilinear).align_corners(true));
+       return F::interpolate(image(), with(sized({7, 1}, kBilinear),
+                                           &F::InterpolateFuncOptions::align_corners, true));
      }},
     {"bilinear_factor",
      [] {
@@ -112,7 +111,9 @@ const Case kCases[] = {
      }},
     {"bilinear_recomputed",
      [] {
-       return F::interpolate(image(), scaled({1.7, 0.6}, kBilinear).recompute_scale_factor(true));
+       return F::interpolate(image(),
+                             with(scaled({1.7, 0.6}, kBilinear),
+                                  &F::InterpolateFuncOptions::recompute_scale_factor, true));
      }},
     {"bicubic",
      [] {
@@ -120,7 +121,8 @@ const Case kCases[] = {
      }},
     {"bicubic_corners",
      [] {
-       return F::interpolate(image(), sized({6, 4}, kBicubic).align_corners(true));
+       return F::interpolate(
+           image(), with(sized({6, 4}, kBicubic), &F::InterpolateFuncOptions::align_corners, true));
      }},
     {"trilinear",
      [] {
@@ -133,18 +135,21 @@ const Case kCases[] = {
     {"unfold",
      [] {
        return F::unfold(randn({1, 2, 5, 4}),
-                        F::UnfoldFuncOptions({2, 3}).dilation({2, 1}).padding(1).stride(2));
+                        {.kernel_size = {2, 3}, .dilation = {2, 1}, .padding = 1, .stride = 2});
      }},
     {"fold",
      [] {
-       return F::fold(randn({2, 12, 6}),
-                      F::FoldFuncOptions({5, 4}, {2, 3}).dilation({2, 1}).padding(1).stride(2));
+       return F::fold(randn({2, 12, 6}), {.output_size = {5, 4},
+                                          .kernel_size = {2, 3},
+                                          .dilation = {2, 1},
+                                          .padding = 1,
+                                          .stride = 2});
      }},
     {"grid_zeros", [] { return sampled({}); }},
     {"grid_border", [] { return sampled(grid(kBorder, true)); }},
     {"grid_reflection", [] { return sampled(grid(kReflection, false)); }},
     {"grid_reflection_corners", [] { return sampled(grid(kReflection, true)); }},
-    {"grid_nearest", [] { return sampled(F::GridSampleFuncOptions().mode(kNearest)); }},
+    {"grid_nearest", [] { return sampled(F::GridSampleFuncOptions{.mode = kNearest}); }},
     {"grid_volume",
      [] {
        const Tensor x = randn({1, 1, 2, 3, 4});
@@ -201,14 +206,12 @@ const Case kCases[] = {
      }},
     {"multi_margin",
      [] {
-       return MultiMarginLoss(MultiMarginLossOptions().reduction(kNone))(randn({3, 4}),
-                                                                         tensor({1, 3, 0}));
+       return MultiMarginLoss({.reduction = kNone})(randn({3, 4}), tensor({1, 3, 0}));
      }},
     {"multi_margin_square",
      [] {
        const Tensor x = randn({3, 4}), weight = randn({4}).abs();
-       return MultiMarginLoss(MultiMarginLossOptions().p(2).margin(0.5).weight(weight))(
-           x, tensor({1, 3, 0}));
+       return MultiMarginLoss({.p = 2, .margin = 0.5, .weight = weight})(x, tensor({1, 3, 0}));
      }},
     {"multilabel_margin",
      [] {
@@ -218,8 +221,8 @@ const Case kCases[] = {
     {"multilabel_soft_margin",
      [] {
        const Tensor x = randn({2, 3}), weight = randn({3}).abs();
-       return MultiLabelSoftMarginLoss(MultiLabelSoftMarginLossOptions().weight(weight).reduction(
-           kNone))(x, tensor({{1., 0., 1.}, {0., 0., 1.}}));
+       return MultiLabelSoftMarginLoss({.weight = weight, .reduction = kNone})(
+           x, tensor({{1., 0., 1.}, {0., 0., 1.}}));
      }},
     {"triplet",
      [] {
@@ -227,11 +230,8 @@ const Case kCases[] = {
        const auto distance = [](const Tensor& x, const Tensor& y) {
          return x.sub(y).abs().sum({1});
        };
-       return TripletMarginWithDistanceLoss(TripletMarginWithDistanceLossOptions()
-                                                .distance_function(distance)
-                                                .margin(2)
-                                                .swap(true)
-                                                .reduction(kNone))(a, p, n);
+       return TripletMarginWithDistanceLoss(
+           {.distance_function = distance, .margin = 2, .swap = true, .reduction = kNone})(a, p, n);
      }},
     {"pdist",
      [] {
@@ -281,9 +281,10 @@ TEST(ImageFunctions, HaveGradients) {
       true);
   check(
       "unfold", {1, 3, 3},
-      [](const Tensor& x) { return F::unfold(x, F::UnfoldFuncOptions(2)).square(); }, true);
+      [](const Tensor& x) { return F::unfold(x, {.kernel_size = 2}).square(); }, true);
   check(
-      "fold", {4, 4}, [](const Tensor& x) { return F::fold(x, F::FoldFuncOptions(3, 2)).square(); },
+      "fold", {4, 4},
+      [](const Tensor& x) { return F::fold(x, {.output_size = 3, .kernel_size = 2}).square(); },
       true);
   const Tensor where = randn({1, 2, 2, 2}, kDouble), picture = randn({1, 1, 3, 4}, kDouble);
   check(
@@ -313,7 +314,7 @@ TEST(ImageFunctions, HaveGradients) {
   check(
       "multi margin", {2, 3},
       [](const Tensor& x) {
-        return F::multi_margin_loss(x, tensor({2, 0}), F::MultiMarginLossFuncOptions().p(2));
+        return F::multi_margin_loss(x, tensor({2, 0}), {.p = 2});
       },
       false);
   check(
@@ -339,21 +340,20 @@ TEST(ImageFunctions, RunOnDevices) {
   const auto bicubic = sized({3, 7}, kBicubic);
   same(F::interpolate(x, bicubic), F::interpolate(x.to(device), bicubic));
   same(F::grid_sample(x, places), F::grid_sample(x.to(device), places.to(device)));
-  const Tensor columns = F::unfold(x, F::UnfoldFuncOptions(2));
-  same(columns, F::unfold(x.to(device), F::UnfoldFuncOptions(2)));
-  same(F::fold(columns, F::FoldFuncOptions({4, 5}, 2)),
-       F::fold(columns.to(device), F::FoldFuncOptions({4, 5}, 2)));
+  const Tensor columns = F::unfold(x, {.kernel_size = 2});
+  same(columns, F::unfold(x.to(device), {.kernel_size = 2}));
+  same(F::fold(columns, {.output_size = {4, 5}, .kernel_size = 2}),
+       F::fold(columns.to(device), {.output_size = {4, 5}, .kernel_size = 2}));
 }
 
 TEST(ImageModules, DoWhatTheirFunctionsDo) {
   const Tensor x = arange(1, 5, kFloat).view({1, 2, 2});
   EXPECT_THAT(to_doubles(ReflectionPad2d(1)(x)),
               ElementsAre(4, 3, 4, 3, 2, 1, 2, 1, 4, 3, 4, 3, 2, 1, 2, 1));
-  EXPECT_THAT(to_doubles(ReplicationPad1d(ReplicationPad1dOptions({1, 0}))(x)),
-              ElementsAre(1, 1, 2, 3, 3, 4));
-  EXPECT_THAT(to_doubles(ZeroPad2d(ZeroPad2dOptions({1, 0, 0, 1}))(x)),
+  EXPECT_THAT(to_doubles(ReplicationPad1d({.padding = {1, 0}})(x)), ElementsAre(1, 1, 2, 3, 3, 4));
+  EXPECT_THAT(to_doubles(ZeroPad2d({.padding = {1, 0, 0, 1}})(x)),
               ElementsAre(0, 1, 2, 0, 3, 4, 0, 0, 0));
-  EXPECT_THAT(to_doubles(ConstantPad1d(ConstantPad1dOptions({-1, 1}, 9))(x)),
+  EXPECT_THAT(to_doubles(ConstantPad1d({.padding = {-1, 1}, .value = 9})(x)),
               ElementsAre(2, 9, 4, 9));
   EXPECT_EQ(ReplicationPad3d(1)(ones({1, 1, 2, 2, 2})).size(2), 4);
   EXPECT_THAT(to_doubles(Softmax2d()(zeros({4, 1, 2}))), Each(0.25));
@@ -363,10 +363,10 @@ TEST(ImageModules, DoWhatTheirFunctionsDo) {
               ElementsAre(0, 1, 2, 3));
   const Tensor pixels = randn({2, 3, 4, 6});
   EXPECT_TRUE(PixelShuffle(2)(PixelUnshuffle(2)(pixels)).equal(pixels));
-  EXPECT_TRUE(Fold(FoldOptions({4, 6}, 2).stride(2))(Unfold(UnfoldOptions(2).stride(2))(pixels))
+  EXPECT_TRUE(Fold({.output_size = {4, 6}, .kernel_size = 2, .stride = 2})(
+                  Unfold({.kernel_size = 2, .stride = 2})(pixels))
                   .equal(pixels));
-  EXPECT_EQ(Upsample(UpsampleOptions().scale_factor(std::vector<double>{2, 2}))(pixels).size(3),
-            12);
+  EXPECT_EQ(Upsample({.scale_factor = std::vector<double>{2, 2}})(pixels).size(3), 12);
   const auto half = scaled({1, 1}, kNearest);
   EXPECT_FALSE(F::interpolate(pixels, half).is_same(pixels));
   const Tensor volume = randn({1, 2, 4, 4, 4});
@@ -400,17 +400,19 @@ TEST(ImageFunctions, RejectOptionsOfInterpolation) {
     return error_of([&] { F::interpolate(x, o); });
   };
   EXPECT_EQ(fails({}), "either size or scale_factor should be defined");
-  EXPECT_EQ(fails(sized({3, 3}, kNearest).scale_factor(std::vector<double>{2, 2})),
+  EXPECT_EQ(fails(with(sized({3, 3}, kNearest), &F::InterpolateFuncOptions::scale_factor,
+                       std::vector<double>{2, 2})),
             "only one of size or scale_factor should be defined");
   EXPECT_THAT(fails(sized({3}, kNearest)),
               HasSubstr("Input and output must have the same number of spatial dimensions"));
   EXPECT_THAT(fails(scaled({2}, kNearest)), HasSubstr("Input and scale_factor must have"));
-  EXPECT_THAT(fails(sized({2, 2}, kNearest).align_corners(true)),
+  EXPECT_THAT(fails(with(sized({2, 2}, kNearest), &F::InterpolateFuncOptions::align_corners, true)),
               HasSubstr("align_corners option can only be set with the interpolating modes"));
   EXPECT_EQ(fails(sized({2}, kLinear)), "Got 4D input, but linear mode needs 3D input");
   EXPECT_THAT(fails(sized({0, 2}, kNearest)),
               HasSubstr("Input and output sizes should be greater than 0"));
-  EXPECT_EQ(fails(sized({2, 2}, kNearest).recompute_scale_factor(true)),
+  EXPECT_EQ(fails(with(sized({2, 2}, kNearest), &F::InterpolateFuncOptions::recompute_scale_factor,
+                       true)),
             "recompute_scale_factor is not meaningful with an explicit size.");
   EXPECT_THAT(error_of([] {
                 F::interpolate(ones({4, 4}), sized({2}, kNearest));
@@ -437,20 +439,22 @@ TEST(ImageFunctions, RejectWhatDoesNotFit) {
   const auto unfolded = [&](const F::UnfoldFuncOptions& o) {
     return error_of([&] { F::unfold(x, o); });
   };
-  EXPECT_EQ(unfolded(F::UnfoldFuncOptions(7)),
+  EXPECT_EQ(unfolded(F::UnfoldFuncOptions{.kernel_size = 7}),
             "Given input with spatial size (4, 5), kernel_size=(7, 7), dilation=(1, 1), "
             "padding=(0, 0), calculated shape of the array of sliding blocks as (-2, -1), but its "
             "components must be at least one.");
-  EXPECT_THAT(unfolded(F::UnfoldFuncOptions(0)),
+  EXPECT_THAT(unfolded(F::UnfoldFuncOptions{.kernel_size = 0}),
               HasSubstr("kernel size should be greater than zero"));
-  EXPECT_THAT(unfolded(F::UnfoldFuncOptions(2).stride(0)), HasSubstr("stride should be greater"));
-  EXPECT_THAT(unfolded(F::UnfoldFuncOptions(2).dilation(0)), HasSubstr("dilation should be"));
-  EXPECT_THAT(unfolded(F::UnfoldFuncOptions(2).padding(-1)),
+  EXPECT_THAT(unfolded(F::UnfoldFuncOptions{.kernel_size = 2, .stride = 0}),
+              HasSubstr("stride should be greater"));
+  EXPECT_THAT(unfolded(F::UnfoldFuncOptions{.kernel_size = 2, .dilation = 0}),
+              HasSubstr("dilation should be"));
+  EXPECT_THAT(unfolded(F::UnfoldFuncOptions{.kernel_size = 2, .padding = -1}),
               HasSubstr("padding should be non-negative, but got pad_height: -1 pad_width: -1"));
-  EXPECT_THAT(error_of([&] { F::unfold(x[0][0], F::UnfoldFuncOptions(2)); }),
+  EXPECT_THAT(error_of([&] { F::unfold(x[0][0], {.kernel_size = 2}); }),
               HasSubstr("Expected 3D or 4D"));
   const auto folded = [](const Tensor& t) {
-    return error_of([&] { F::fold(t, F::FoldFuncOptions(3, 2)); });
+    return error_of([&] { F::fold(t, {.output_size = 3, .kernel_size = 2}); });
   };
   EXPECT_THAT(folded(ones({1, 6, 4})), HasSubstr("input.size(1)=6 and kernel_size=(2, 2)."));
   EXPECT_THAT(folded(ones({1, 8, 5})),
@@ -467,8 +471,7 @@ TEST(ImageFunctions, RejectWhatDoesNotFit) {
               }),
               HasSubstr("with dimension 2 being empty"));
   EXPECT_THAT(error_of([] {
-                F::grid_sample(ones({1, 1, 2, 2, 2}), ones({1, 1, 1, 1, 3}),
-                               F::GridSampleFuncOptions().mode(kBicubic));
+                F::grid_sample(ones({1, 1, 2, 2, 2}), ones({1, 1, 1, 1, 3}), {.mode = kBicubic});
               }),
               HasSubstr("bicubic interpolation only supports 4D input"));
   const Tensor place = ones({1, 1, 1, 2});
@@ -525,9 +528,9 @@ TEST(ImageFunctions, RejectWhatDoesNotFitPoolsAndLosses) {
   };
   EXPECT_EQ(margin(tensor({1})), "inconsistent target size, got: [1]");
   EXPECT_EQ(margin(tensor({1, 3})), "target out of range");
-  EXPECT_EQ(margin(tensor({1, 2}), MultiMarginLossOptions().p(3)),
+  EXPECT_EQ(margin(tensor({1, 2}), MultiMarginLossOptions{.p = 3}),
             "only p == 1 and p == 2 supported");
-  EXPECT_THAT(margin(tensor({1, 2}), MultiMarginLossOptions().weight(ones({2}))),
+  EXPECT_THAT(margin(tensor({1, 2}), MultiMarginLossOptions{.weight = ones({2})}),
               HasSubstr("inconsistent weight size"));
   EXPECT_THAT(error_of([&] { F::multi_margin_loss(x, tensor({1})); }),
               HasSubstr("Expected non-empty vector or matrix"));

@@ -23,7 +23,8 @@ TEST(LayerPrinting, LinearAndShapes) {
   expect_print("flatten", Flatten());
   expect_print("unflatten", Unflatten(1, std::vector<int64_t>{2, 3}));
   expect_print("identity", Identity());
-  expect_print("embedding", Embedding(EmbeddingOptions(10, 3).padding_idx(-1)));
+  expect_print("embedding",
+               Embedding({.num_embeddings = 10, .embedding_dim = 3, .padding_idx = -1}));
   expect_print("dropout", Dropout());
   expect_print("dropout2d", Dropout2d({.p = 0.1, .inplace = true}));
   expect_print("alpha_dropout", AlphaDropout(0.2));
@@ -102,13 +103,17 @@ TEST(LayerPrinting, Activations) {
 TEST(LayerPrinting, LossesAndRecurrentNetworks) {
   expect_print("cross_entropy", CrossEntropyLoss());
   expect_print("mse", MSELoss());
-  expect_print("rnn", RNN(RNNOptions(3, 4).nonlinearity(kReLU).num_layers(2)));
-  expect_print(
-      "lstm",
-      LSTM(LSTMOptions(3, 4).num_layers(2).batch_first(true).bidirectional(true).dropout(0.5)));
+  expect_print("rnn",
+               RNN({.input_size = 3, .hidden_size = 4, .num_layers = 2, .nonlinearity = kReLU}));
+  expect_print("lstm", LSTM({.input_size = 3,
+                             .hidden_size = 4,
+                             .num_layers = 2,
+                             .batch_first = true,
+                             .dropout = 0.5,
+                             .bidirectional = true}));
   expect_print("gru", GRU(3, 4));
   expect_print("lstm_cell", LSTMCell(3, 4));
-  expect_print("gru_cell", GRUCell(GRUCellOptions(3, 4).bias(false)));
+  expect_print("gru_cell", GRUCell({.input_size = 3, .hidden_size = 4, .bias = false}));
   expect_print("rnn_cell", RNNCell(3, 4));
 }
 
@@ -176,7 +181,7 @@ TEST(Pad, AllModes) {
   EXPECT_THAT(to_doubles(F::pad(x, {-1, 1}, kConstant, 9)), ElementsAre(2, 3, 4, 9));
   EXPECT_THAT(to_doubles(F::pad(row, {2, 1}, kReflect)), ElementsAre(3, 2, 1, 2, 3, 4, 3));
   EXPECT_THAT(to_doubles(F::pad(row, {2, 1}, kReplicate)), ElementsAre(1, 1, 1, 2, 3, 4, 4));
-  EXPECT_THAT(to_doubles(F::pad(row, F::PadFuncOptions({2, 1}).mode(kCircular))),
+  EXPECT_THAT(to_doubles(F::pad(row, {.pad = {2, 1}, .mode = kCircular})),
               ElementsAre(3, 4, 1, 2, 3, 4, 1));
   EXPECT_THAT(to_doubles(F::pad(row, {-1, 2}, kReflect)), ElementsAre(2, 3, 4, 3, 2));
   EXPECT_THAT(to_doubles(F::pad(row, {-1, -2}, kReplicate)), ElementsAre(2));
@@ -278,19 +283,20 @@ TEST(Embedding, LooksUpRows) {
   Tensor index = zeros({2}, kLong);
   index.data_ptr<int64_t>()[0] = 2;
   EXPECT_THAT(to_doubles(layer(index)), ElementsAre(4, 5, 0, 1));
-  Embedding padded(EmbeddingOptions(3, 2).padding_idx(0));
+  Embedding padded({.num_embeddings = 3, .embedding_dim = 2, .padding_idx = 0});
   padded(index).sum().backward();
   EXPECT_THAT(to_doubles(padded->weight.grad()), ElementsAre(0, 0, 0, 0, 1, 1));
-  EXPECT_THAT([] { Embedding(EmbeddingOptions(3, 2).padding_idx(3)); },
+  EXPECT_THAT([] { Embedding({.num_embeddings = 3, .embedding_dim = 2, .padding_idx = 3}); },
               ThrowsMessage<Error>("Padding_idx must be within num_embeddings"));
-  Embedding none(EmbeddingOptions(0, 3));
+  Embedding none({.num_embeddings = 0, .embedding_dim = 3});
   EXPECT_EQ(none(zeros({0}, kLong)).sizes(), IntArrayRef({0, 3}));
-  EXPECT_THAT([] { Embedding(EmbeddingOptions(0, 3).padding_idx(-1)); },
+  EXPECT_THAT([] { Embedding({.num_embeddings = 0, .embedding_dim = 3, .padding_idx = -1}); },
               ThrowsMessage<Error>("Padding_idx must be within num_embeddings"));
-  EXPECT_THROW(Embedding(EmbeddingOptions(0, 3).padding_idx(0)), IndexError) << "there is no row";
+  EXPECT_THROW(Embedding({.num_embeddings = 0, .embedding_dim = 3, .padding_idx = 0}), IndexError)
+      << "there is no row";
   EXPECT_THAT(
       [] {
-        Embedding(EmbeddingOptions(3, 2)._weight(ones({2, 2})));
+        Embedding({.num_embeddings = 3, .embedding_dim = 2, ._weight = ones({2, 2})});
       },
       ThrowsMessage<Error>("Shape of weight does not match num_embeddings and embedding_dim"));
   EXPECT_THAT([] { Embedding::from_pretrained(ones({2})); },
@@ -298,7 +304,7 @@ TEST(Embedding, LooksUpRows) {
 }
 
 TEST(Losses, WeightsMoveWithTheModule) {
-  CrossEntropyLoss loss(CrossEntropyLossOptions().weight(ones({3})).reduction(kSum));
+  CrossEntropyLoss loss({.weight = ones({3}), .reduction = kSum});
   loss->to(kDouble);
   EXPECT_EQ(loss->options.weight().dtype(), kDouble);
   EXPECT_THAT(loss->state_dict().keys(), ElementsAre("weight"));
@@ -307,7 +313,7 @@ TEST(Losses, WeightsMoveWithTheModule) {
   const auto copy = std::dynamic_pointer_cast<CrossEntropyLossImpl>(loss->clone());
   EXPECT_FALSE(copy->options.weight().is_same(loss->options.weight()));
   EXPECT_TRUE(copy->options.weight().is_same(copy->named_buffers()["weight"]));
-  EXPECT_NEAR(F::mse_loss(ones({2}), zeros({2}), F::MSELossFuncOptions(kSum)).item<double>(), 2, 0);
+  EXPECT_NEAR(F::mse_loss(ones({2}), zeros({2}), {.reduction = kSum}).item<double>(), 2, 0);
   EXPECT_NEAR(KLDivLoss(kBatchMean)(zeros({2, 2}), ones({2, 2})).item<double>(), 0, 1e-6);
 }
 

@@ -110,15 +110,14 @@ TEST(Transformer, DrawsAndPrintsAsPyTorch) {
       },
       ThrowsMessage<Error>(
           HasSubstr("expecting key_padding_mask shape of [1, 3], but got [1, 2]")));
-  EXPECT_THAT(
-      [] { TransformerEncoderLayer(TransformerEncoderLayerOptions(4, 2).activation(kTanh)); },
-      ThrowsMessage<ValueError>("activation should be relu/gelu"));
+  EXPECT_THAT([] { TransformerEncoderLayer({.d_model = 4, .nhead = 2, .activation = kTanh}); },
+              ThrowsMessage<ValueError>("activation should be relu/gelu"));
 }
 
 TEST(Transformer, MatchesPyTorch) {
   manual_seed(11);
-  TransformerEncoderLayer layer(
-      TransformerEncoderLayerOptions(8, 2).dim_feedforward(16).dropout(0));
+  TransformerEncoderLayer layer(TransformerEncoderLayerOptions{
+      .d_model = 8, .nhead = 2, .dim_feedforward = 16, .dropout = 0});
   const Tensor x = randn({3, 2, 8});
   EXPECT_THAT(to_doubles(layer(x)), near(golden_values.at("encoder_layer_output"), 2e-5));
   const auto [output, weights] = layer->self_attn(x, x, x);
@@ -128,7 +127,7 @@ TEST(Transformer, MatchesPyTorch) {
 /// Without weights the fused operation takes the masks; with them, the layer itself.
 TEST(Transformer, GivesTheSameWithAndWithoutWeights) {
   manual_seed(12);
-  MultiheadAttention layer(MultiheadAttentionOptions(8, 2).batch_first(true).dropout(0.2));
+  MultiheadAttention layer({.embed_dim = 8, .num_heads = 2, .dropout = 0.2, .batch_first = true});
   const Tensor x = randn({3, 4, 8}), source = randn({3, 5, 8});
   const Tensor hidden = tensor({0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0}, kBool).view({3, 5}),
                later = ones({4, 5}, kBool).triu(2), bias = randn({6, 4, 5});
@@ -157,8 +156,10 @@ TEST(Recurrent, OutputsMatchPyTorch) {
     const Tensor x = randn({4, 2, 3});
     EXPECT_THAT(to_doubles(first_output(layer, x)), near(golden_values.at(name), 1e-5)) << name;
   };
-  check("rnn_output", [] { return RNN(RNNOptions(3, 4).num_layers(2)); });
-  check("lstm_output", [] { return LSTM(LSTMOptions(3, 4).num_layers(2).bidirectional(true)); });
+  check("rnn_output", [] { return RNN({.input_size = 3, .hidden_size = 4, .num_layers = 2}); });
+  check("lstm_output", [] {
+    return LSTM({.input_size = 3, .hidden_size = 4, .num_layers = 2, .bidirectional = true});
+  });
   check("gru_output", [] { return GRU(3, 4); });
   manual_seed(5);
   LSTMCell cell(3, 4);
@@ -167,7 +168,7 @@ TEST(Recurrent, OutputsMatchPyTorch) {
 }
 
 TEST(Recurrent, ShapesAndErrors) {
-  LSTM layer(LSTMOptions(3, 4).batch_first(true));
+  LSTM layer({.input_size = 3, .hidden_size = 4, .batch_first = true});
   const auto [y, state] = layer(ones({2, 5, 3}));
   EXPECT_EQ(y.sizes().vec(), (std::vector<int64_t>{2, 5, 4}));
   EXPECT_EQ(std::get<0>(state).sizes().vec(), (std::vector<int64_t>{1, 2, 4}));
@@ -203,11 +204,11 @@ TEST(Recurrent, ShapesAndErrors) {
         GRUCell(3, 4)(ones({2, 2, 3}));
       },
       ThrowsMessage<Error>(HasSubstr("1-D or 2-D but received 3-D tensor")));
-  EXPECT_THAT([] { GRU(GRUOptions(3, 4).dropout(2)); },
+  EXPECT_THAT([] { GRU({.input_size = 3, .hidden_size = 4, .dropout = 2}); },
               ThrowsMessage<ValueError>(HasSubstr("dropout should be a number")));
-  EXPECT_THAT([] { GRU(GRUOptions(3, 4).num_layers(0)); },
+  EXPECT_THAT([] { GRU({.input_size = 3, .hidden_size = 4, .num_layers = 0}); },
               ThrowsMessage<ValueError>(HasSubstr("num_layers must be greater")));
-  EXPECT_THAT([] { RNN(RNNOptions(3, 4).nonlinearity(kGELU)); },
+  EXPECT_THAT([] { RNN({.input_size = 3, .hidden_size = 4, .nonlinearity = kGELU}); },
               ThrowsMessage<ValueError>(HasSubstr("Unknown nonlinearity")));
 }
 
@@ -226,7 +227,7 @@ TEST(Training, NormalisedNetworkLossesEqualPyTorchs) {
       LayerNorm(8),
       Linear(8, 4)};
   optim::AdamW optimizer(model->parameters(), optim::AdamWOptions(0.01));
-  CrossEntropyLoss loss_function(CrossEntropyLossOptions().label_smoothing(0.1));
+  CrossEntropyLoss loss_function({.label_smoothing = 0.1});
   const Tensor x = randn({8, 3, 8, 8});
   Tensor target = empty({8}, kLong);
   for (int64_t i = 0; i < 8; ++i) target.data_ptr<int64_t>()[i] = i % 4;

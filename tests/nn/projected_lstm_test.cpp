@@ -14,7 +14,10 @@ namespace {
 using namespace testing_helpers;
 using namespace utils::rnn;
 
-LSTMOptions projected() { return LSTMOptions(3, 5).num_layers(2).proj_size(2).bidirectional(true); }
+LSTMOptions projected() {
+  return {
+      .input_size = 3, .hidden_size = 5, .num_layers = 2, .bidirectional = true, .proj_size = 2};
+}
 
 /// Outputs and last states, whole and packed, and two gradients.
 std::vector<double> run(const LSTMOptions& options) {
@@ -37,12 +40,12 @@ std::vector<double> run(const LSTMOptions& options) {
 
 TEST(ProjectedLstm, IsPyTorchs) {
   EXPECT_THAT(run(projected()), near(golden_sequences.at("projected_lstm"), 1e-5));
-  EXPECT_THAT(run(projected().bias(false)),
+  EXPECT_THAT(run(with(projected(), &LSTMOptions::bias, false)),
               near(golden_sequences.at("projected_lstm_without_bias"), 1e-5));
 }
 
 TEST(ProjectedLstm, StatesStartAtZeroAndBatchesComeFirst) {
-  LSTM layer(projected().batch_first(true));
+  LSTM layer(with(projected(), &LSTMOptions::batch_first, true));
   const auto [output, state] = layer->forward(ones({2, 4, 3}));
   EXPECT_EQ(output.sizes(), IntArrayRef({2, 4, 4}));
   EXPECT_EQ(std::get<0>(state).sizes(), IntArrayRef({4, 2, 2}));
@@ -62,16 +65,15 @@ TEST(ProjectedLstm, ListsAndPrintsItsWeights) {
   EXPECT_EQ(weights[10].sizes(), IntArrayRef({20, 4}));
   EXPECT_EQ(layer->repr(), "LSTM(3, 5, proj_size=2, num_layers=2, bidirectional=True)");
   EXPECT_EQ(GRU(2, 3)->all_weights().size(), 4u);
-  EXPECT_EQ(RNN(RNNOptions(2, 3).bias(false))->all_weights().size(), 2u);
-  EXPECT_EQ(LSTMOptions(1, 2).input_size(7).hidden_size(9).hidden_size(), 9);
+  EXPECT_EQ(RNN({.input_size = 2, .hidden_size = 3, .bias = false})->all_weights().size(), 2u);
 }
 
 TEST(ProjectedLstm, Refuses) {
-  EXPECT_EQ(error_of([] { LSTM(LSTMOptions(3, 4).proj_size(-1)); }),
+  EXPECT_EQ(error_of([] { LSTM({.input_size = 3, .hidden_size = 4, .proj_size = -1}); }),
             "proj_size should be a positive integer or zero to disable projections, but got -1");
-  EXPECT_EQ(error_of([] { LSTM(LSTMOptions(3, 4).proj_size(4)); }),
+  EXPECT_EQ(error_of([] { LSTM({.input_size = 3, .hidden_size = 4, .proj_size = 4}); }),
             "proj_size has to be smaller than hidden_size, but got 4 and 4");
-  LSTM layer(LSTMOptions(3, 4).proj_size(2));
+  LSTM layer({.input_size = 3, .hidden_size = 4, .proj_size = 2});
   EXPECT_EQ(error_of([&] {
               layer->forward(ones({5, 1, 3}), std::tuple(zeros({1, 1, 4}), zeros({1, 1, 4})));
             }),

@@ -141,22 +141,31 @@ std::vector<double> packed_values(Layer layer, bool lstm) {
 
 TEST(PackedRecurrent, MatchesPyTorch) {
   manual_seed(5);
-  EXPECT_THAT(
-      packed_values(RNN(RNNOptions(3, 4).num_layers(2).bidirectional(true).nonlinearity(kReLU)),
-                    false),
-      near(golden_sequences.at("packed_rnn"), 1e-4));
+  EXPECT_THAT(packed_values(RNN({.input_size = 3,
+                                 .hidden_size = 4,
+                                 .num_layers = 2,
+                                 .nonlinearity = kReLU,
+                                 .bidirectional = true}),
+                            false),
+              near(golden_sequences.at("packed_rnn"), 1e-4));
   manual_seed(5);
-  EXPECT_THAT(packed_values(LSTM(LSTMOptions(3, 4).num_layers(2).bidirectional(true)), true),
-              near(golden_sequences.at("packed_lstm"), 1e-4));
-  manual_seed(5);
   EXPECT_THAT(
-      packed_values(GRU(GRUOptions(3, 4).num_layers(2).bidirectional(true).bias(false)), false),
-      near(golden_sequences.at("packed_gru"), 1e-4));
+      packed_values(
+          LSTM({.input_size = 3, .hidden_size = 4, .num_layers = 2, .bidirectional = true}), true),
+      near(golden_sequences.at("packed_lstm"), 1e-4));
+  manual_seed(5);
+  EXPECT_THAT(packed_values(GRU({.input_size = 3,
+                                 .hidden_size = 4,
+                                 .num_layers = 2,
+                                 .bias = false,
+                                 .bidirectional = true}),
+                            false),
+              near(golden_sequences.at("packed_gru"), 1e-4));
 }
 
 TEST(PackedRecurrent, EachSequenceGetsWhatItGetsAlone) {
   manual_seed(1);
-  GRU layer(GRUOptions(2, 3).bidirectional(true));
+  GRU layer({.input_size = 2, .hidden_size = 3, .bidirectional = true});
   layer->to(kDouble);
   const std::vector<Tensor> sequences = {randn({4, 2}, kDouble), randn({4, 2}, kDouble),
                                          randn({1, 2}, kDouble)};
@@ -178,7 +187,7 @@ TEST(PackedRecurrent, EachSequenceGetsWhatItGetsAlone) {
 }
 
 TEST(PackedRecurrent, DropsOutBetweenLayersAndRunsOnDevices) {
-  LSTM layer(LSTMOptions(2, 3).num_layers(2).dropout(1.0).bias(false));
+  LSTM layer({.input_size = 2, .hidden_size = 3, .num_layers = 2, .bias = false, .dropout = 1.0});
   const PackedSequence sequence =
       pack_padded_sequence(ones({3, 2, 2}), tensor({1, 3}), false, false);
   // With everything dropped, the second layer sees zeros and stays at zero.
@@ -214,7 +223,9 @@ TEST(PackedRecurrent, RejectsWhatDoesNotFit) {
 
 std::vector<double> transformer_values(TransformerOptions o) {
   manual_seed(3);
-  Transformer model(o.dim_feedforward(12).dropout(0));
+  o.dim_feedforward = 12;
+  o.dropout = 0;
+  Transformer model(o);
   const Tensor src = randn({4, 2, 8}), tgt = randn({3, 2, 8});
   const Tensor padding = tensor({{0, 0, 0, 1}, {0, 0, 0, 0}}).to(kBool);
   const Tensor ahead = TransformerImpl::generate_square_subsequent_mask(3);
@@ -222,18 +233,29 @@ std::vector<double> transformer_values(TransformerOptions o) {
 }
 
 TEST(Transformers, MatchPyTorch) {
-  EXPECT_THAT(transformer_values(TransformerOptions(8, 2, 2, 2)),
+  EXPECT_THAT(transformer_values(TransformerOptions{
+                  .d_model = 8, .nhead = 2, .num_encoder_layers = 2, .num_decoder_layers = 2}),
               near(golden_sequences.at("transformer"), 2e-5));
-  EXPECT_THAT(transformer_values(TransformerOptions(8, 2, 2, 2).norm_first(true).activation(kGELU)),
+  EXPECT_THAT(transformer_values(TransformerOptions{.d_model = 8,
+                                                    .nhead = 2,
+                                                    .num_encoder_layers = 2,
+                                                    .num_decoder_layers = 2,
+                                                    .activation = kGELU,
+                                                    .norm_first = true}),
               near(golden_sequences.at("transformer_norm_first"), 2e-5));
   manual_seed(4);
   TransformerEncoder encoder(
       TransformerEncoderLayer(
-          TransformerEncoderLayerOptions(4, 2).dim_feedforward(6).dropout(0).batch_first(true)),
+          {.d_model = 4, .nhead = 2, .dim_feedforward = 6, .dropout = 0, .batch_first = true}),
       2);
   const Tensor x = randn({2, 3, 4}), mask = tensor({0, 1, 0}).to(kBool).expand({3, 3});
   EXPECT_THAT(to_doubles(encoder(x, mask)), near(golden_sequences.at("encoder"), 2e-5));
-  EXPECT_EQ(Transformer(TransformerOptions(4, 2, 1, 1).dim_feedforward(6))->repr(),
+  EXPECT_EQ(Transformer({.d_model = 4,
+                         .nhead = 2,
+                         .num_encoder_layers = 1,
+                         .num_decoder_layers = 1,
+                         .dim_feedforward = 6})
+                ->repr(),
             golden_transformer_print);
   const double inf = std::numeric_limits<double>::infinity();
   EXPECT_THAT(to_doubles(TransformerImpl::generate_square_subsequent_mask(2)),
@@ -257,40 +279,41 @@ std::vector<double> attention_values(const MultiheadAttentionOptions& o) {
 }
 
 TEST(MultiheadAttentions, MatchPyTorch) {
-  EXPECT_THAT(
-      attention_values(MultiheadAttentionOptions(4, 2).add_bias_kv(true).add_zero_attn(true)),
-      near(golden_sequences.at("attention_bias_kv"), 1e-5));
-  EXPECT_THAT(attention_values(MultiheadAttentionOptions(4, 2).kdim(3).vdim(2).bias(false)),
+  EXPECT_THAT(attention_values(MultiheadAttentionOptions{
+                  .embed_dim = 4, .num_heads = 2, .add_bias_kv = true, .add_zero_attn = true}),
+              near(golden_sequences.at("attention_bias_kv"), 1e-5));
+  EXPECT_THAT(attention_values(MultiheadAttentionOptions{
+                  .embed_dim = 4, .num_heads = 2, .bias = false, .kdim = 3, .vdim = 2}),
               near(golden_sequences.at("attention_sizes"), 1e-5));
   // Keys and values given per head are those that a projection by the identity gives.
   namespace F = functional;
   const Tensor q = randn({2, 1, 4}), k = randn({3, 1, 4}), one = eye(4);
-  const auto options = F::MultiheadAttentionForwardFuncOptions(4, 2, cat({one, one, one}, 0), {},
-                                                               {}, {}, false, 0, one, {});
+  using Options = F::MultiheadAttentionForwardFuncOptions;
+  const Options options{.embed_dim_to_check = 4,
+                        .num_heads = 2,
+                        .in_proj_weight = cat({one, one, one}, 0),
+                        .in_proj_bias = Tensor(),
+                        .bias_k = Tensor(),
+                        .bias_v = Tensor(),
+                        .add_zero_attn = false,
+                        .dropout_p = 0,
+                        .out_proj_weight = one,
+                        .out_proj_bias = Tensor()};
   const Tensor heads = k.view({3, 2, 2}).transpose(0, 1);
-  const auto fixed =
-      F::MultiheadAttentionForwardFuncOptions(options).static_k(heads).static_v(heads);
+  const auto fixed = with(with(options, &Options::static_k, heads), &Options::static_v, heads);
   EXPECT_TRUE(
       std::get<0>(F::multi_head_attention_forward(q, k, k, options))
           .allclose(std::get<0>(F::multi_head_attention_forward(q, q, q, fixed)), 1e-5, 1e-6));
   const Tensor extra = ones({1, 1, 4});
-  EXPECT_EQ(error_of([&] {
-              F::multi_head_attention_forward(
-                  q, k, k,
-                  F::MultiheadAttentionForwardFuncOptions(fixed).bias_k(extra).bias_v(extra));
-            }),
+  const auto longer = with(with(fixed, &Options::bias_k, extra), &Options::bias_v, extra);
+  EXPECT_EQ(error_of([&] { F::multi_head_attention_forward(q, k, k, longer); }),
             "bias cannot be added to static key.");
-  EXPECT_EQ(
-      error_of([&] {
-        F::multi_head_attention_forward(
-            q, k, k,
-            F::MultiheadAttentionForwardFuncOptions(fixed).static_k(Tensor()).bias_k(extra).bias_v(
-                extra));
-      }),
-      "bias cannot be added to static value.");
   EXPECT_EQ(error_of([&] {
-              F::multi_head_attention_forward(
-                  q, k, k, F::MultiheadAttentionForwardFuncOptions(options).num_heads(3));
+              F::multi_head_attention_forward(q, k, k, with(longer, &Options::static_k, Tensor()));
+            }),
+            "bias cannot be added to static value.");
+  EXPECT_EQ(error_of([&] {
+              F::multi_head_attention_forward(q, k, k, with(options, &Options::num_heads, 3));
             }),
             "embed_dim must be divisible by num_heads");
 }
@@ -298,8 +321,8 @@ TEST(MultiheadAttentions, MatchPyTorch) {
 TEST(Transformers, TakeFunctionsAndModules) {
   // With an activation of zero, and norms and attention that are all zero, a layer keeps its input.
   const auto nothing = [](const Tensor& t) { return t.mul(0); };
-  TransformerDecoderLayer layer(
-      TransformerDecoderLayerOptions(4, 2).dropout(0).norm_first(true).activation(nothing));
+  TransformerDecoderLayer layer(TransformerDecoderLayerOptions{
+      .d_model = 4, .nhead = 2, .dropout = 0, .activation = nothing, .norm_first = true});
   {
     NoGradGuard no_grad;
     for (const auto& [name, p] : layer->named_parameters())
@@ -308,20 +331,30 @@ TEST(Transformers, TakeFunctionsAndModules) {
   const Tensor x = randn({3, 1, 4});
   EXPECT_TRUE(layer(x, x).equal(x));
   TransformerDecoder decoder(
-      TransformerDecoderOptions(layer, 2).norm(AnyModule(LayerNorm(std::vector<int64_t>{4}))));
+      TransformerDecoderOptions{.decoder_layer = layer,
+                                .num_layers = 2,
+                                .norm = AnyModule(LayerNorm(std::vector<int64_t>{4}))});
   const Tensor normed = decoder(x, x);
   EXPECT_NEAR(normed.mean().item<double>(), 0, 1e-6);
   const auto copy = std::dynamic_pointer_cast<TransformerDecoderImpl>(decoder->clone());
   EXPECT_TRUE(copy->forward(x, x).equal(normed));
   EXPECT_NE(copy->norm.ptr(), decoder->norm.ptr());
   TransformerEncoder small(TransformerEncoderLayer(4, 2), 1);
-  Transformer model(TransformerOptions(4, 2, 1, 1).custom_encoder(AnyModule(small)));
+  Transformer model({.d_model = 4,
+                     .nhead = 2,
+                     .num_encoder_layers = 1,
+                     .num_decoder_layers = 1,
+                     .custom_encoder = AnyModule(small)});
   EXPECT_EQ(model->encoder.get<TransformerEncoderImpl>().layers->size(), 1u);
   EXPECT_EQ(model(x, x).sizes(), x.sizes());
 }
 
 TEST(Transformers, RejectWhatDoesNotFit) {
-  Transformer model(TransformerOptions(4, 2, 1, 1).dim_feedforward(6));
+  Transformer model({.d_model = 4,
+                     .nhead = 2,
+                     .num_encoder_layers = 1,
+                     .num_decoder_layers = 1,
+                     .dim_feedforward = 6});
   EXPECT_THAT(error_of([&] {
                 model(ones({3, 2, 4}), ones({3, 1, 4}));
               }),
@@ -334,10 +367,9 @@ TEST(Transformers, RejectWhatDoesNotFit) {
                 model(ones({3, 4}), ones({3, 4}));
               }),
               HasSubstr("src and tgt should have 3 dimensions, but got 2 and 2"));
-  EXPECT_EQ(error_of([] {
-              TransformerDecoderLayer(TransformerDecoderLayerOptions(4, 2).activation(kTanh));
-            }),
-            "activation should be relu/gelu");
+  EXPECT_EQ(
+      error_of([] { TransformerDecoderLayer({.d_model = 4, .nhead = 2, .activation = kTanh}); }),
+      "activation should be relu/gelu");
   EXPECT_THAT(error_of([] {
                 TransformerEncoder(TransformerEncoderLayer(4, 2), 0)(ones({1, 1, 4}));
               }),
@@ -351,8 +383,8 @@ TEST(Transformers, RejectWhatDoesNotFit) {
 
 TEST(AdaptiveSoftmax, MatchesPyTorch) {
   manual_seed(0);
-  AdaptiveLogSoftmaxWithLoss layer(
-      AdaptiveLogSoftmaxWithLossOptions(8, 10, {2, 5}).div_value(2).head_bias(true));
+  AdaptiveLogSoftmaxWithLoss layer(AdaptiveLogSoftmaxWithLossOptions{
+      .in_features = 8, .n_classes = 10, .cutoffs = {2, 5}, .div_value = 2, .head_bias = true});
   const Tensor x = randn({4, 8});
   const ASMoutput out = layer(x, tensor({0, 3, 9, 1}));
   std::vector<double> values = to_doubles(out.output);
@@ -409,28 +441,40 @@ std::vector<double> bag_values(EmbeddingBagOptions o, bool matrix = false, bool 
 }
 
 TEST(EmbeddingBags, MatchPyTorch) {
-  const EmbeddingBagOptions o(5, 2);
+  const EmbeddingBagOptions o{.num_embeddings = 5, .embedding_dim = 2};
+  const auto sums = with(o, &EmbeddingBagOptions::mode, kSum);
+  const auto ends = with(o, &EmbeddingBagOptions::include_last_offset, true);
+  const auto normed = with(sums, &EmbeddingBagOptions::max_norm, 0.5);
+  const auto padded = [](const EmbeddingBagOptions& o, int64_t row) {
+    return with(o, &EmbeddingBagOptions::padding_idx, row);
+  };
   const auto expect = [](const char* name, const std::vector<double>& values) {
     EXPECT_THAT(values, near(golden_sequences.at(name), 1e-5)) << name;
   };
-  expect("bag_sum", bag_values(EmbeddingBagOptions(o).mode(kSum), false, true));
-  expect("bag_mean", bag_values(EmbeddingBagOptions(o).padding_idx(-1).include_last_offset(true)));
-  expect("bag_max", bag_values(EmbeddingBagOptions(o).mode(kMax).padding_idx(2)));
-  expect("bag_matrix", bag_values(EmbeddingBagOptions(o).padding_idx(2), true));
-  expect("bag_max_norm", bag_values(EmbeddingBagOptions(o).mode(kSum).max_norm(0.5).norm_type(1)));
+  expect("bag_sum", bag_values(sums, false, true));
+  expect("bag_mean", bag_values(padded(ends, -1)));
+  expect("bag_max", bag_values(padded(with(o, &EmbeddingBagOptions::mode, kMax), 2)));
+  expect("bag_matrix", bag_values(padded(o, 2), true));
+  expect("bag_max_norm", bag_values(with(normed, &EmbeddingBagOptions::norm_type, 1)));
   // Words 2 and 4 are there twice: half the gradient.
-  std::vector<double> halved = bag_values(EmbeddingBagOptions(o).mode(kSum));
+  std::vector<double> halved = bag_values(sums);
   for (const size_t row : {2, 4})
     for (size_t i = 0; i < 2; ++i) halved[8 + 2 * row + i] /= 2;
-  EXPECT_THAT(bag_values(EmbeddingBagOptions(o).mode(kSum).scale_grad_by_freq(true)),
+  EXPECT_THAT(bag_values(with(sums, &EmbeddingBagOptions::scale_grad_by_freq, true)),
               near(halved, 1e-5));
   EXPECT_EQ(EmbeddingBag(3, 4)->repr(), "EmbeddingBag(3, 4, mode=mean)");
-  EXPECT_EQ(EmbeddingBag(EmbeddingBagOptions(3, 4).mode(kSum).padding_idx(1).max_norm(2))->repr(),
-            "EmbeddingBag(3, 4, max_norm=2.0, mode=sum, padding_idx=1)");
-  EXPECT_EQ(Embedding(EmbeddingOptions(3, 4).norm_type(1).scale_grad_by_freq(true))->repr(),
-            "Embedding(3, 4, norm_type=1.0, scale_grad_by_freq=True)");
+  EXPECT_EQ(
+      EmbeddingBag(
+          {.num_embeddings = 3, .embedding_dim = 4, .max_norm = 2, .mode = kSum, .padding_idx = 1})
+          ->repr(),
+      "EmbeddingBag(3, 4, max_norm=2.0, mode=sum, padding_idx=1)");
+  EXPECT_EQ(
+      Embedding(
+          {.num_embeddings = 3, .embedding_dim = 4, .norm_type = 1, .scale_grad_by_freq = true})
+          ->repr(),
+      "Embedding(3, 4, norm_type=1.0, scale_grad_by_freq=True)");
   EmbeddingBag given =
-      EmbeddingBag::from_pretrained(ones({3, 2}), EmbeddingBagFromPretrainedOptions().mode(kSum));
+      EmbeddingBag::from_pretrained(ones({3, 2}), EmbeddingBagFromPretrainedOptions{.mode = kSum});
   EXPECT_FALSE(given->weight.requires_grad());
   EXPECT_THAT(to_doubles(given(tensor({{0, 1}}))), ElementsAre(2, 2));
   EXPECT_EQ(given(zeros({0}, kLong), tensor({0, 0})).sizes().vec(), (std::vector<int64_t>{2, 2}));
@@ -439,12 +483,13 @@ TEST(EmbeddingBags, MatchPyTorch) {
 
 TEST(EmbeddingBags, OfNothingHaveAGradientOfZeros) {
   namespace F = functional;
-  const auto options = [] { return F::EmbeddingBagFuncOptions().offsets(tensor({0, 0})); };
-  for (F::EmbeddingBagFuncOptions o :
-       {options().mode(kMax), options().mode(kSum), options().mode(kMean)})
+  for (const EmbeddingBagMode mode :
+       {EmbeddingBagMode(kMax), EmbeddingBagMode(kSum), EmbeddingBagMode(kMean)})
     for (const bool scaled : {false, true}) {
       const Tensor weight = ones({2, 3}).requires_grad_();
-      const Tensor bags = F::embedding_bag(zeros({0}, kLong), weight, o.scale_grad_by_freq(scaled));
+      const Tensor bags =
+          F::embedding_bag(zeros({0}, kLong), weight,
+                           {.offsets = tensor({0, 0}), .scale_grad_by_freq = scaled, .mode = mode});
       EXPECT_TRUE(bags.equal(zeros({2, 3})));
       ASSERT_TRUE(bags.requires_grad());
       bags.sum().backward();
@@ -459,7 +504,7 @@ TEST(EmbeddingBags, RejectWhatDoesNotFit) {
     return error_of([&] { F::embedding_bag(input, weight, o); });
   };
   const auto at = [](const Tensor& offsets) {
-    return F::EmbeddingBagFuncOptions().offsets(offsets);
+    return F::EmbeddingBagFuncOptions{.offsets = offsets};
   };
   EXPECT_EQ(fails(words, {}), "offsets has to be a 1D Tensor but got null");
   EXPECT_THAT(fails(words.view({1, 2}), at(tensor({0}))),
@@ -469,24 +514,27 @@ TEST(EmbeddingBags, RejectWhatDoesNotFit) {
   EXPECT_THAT(fails(words, at(tensor({1}))), HasSubstr("offsets[0] has to be 0"));
   EXPECT_THAT(fails(words, at(tensor({0, 3}))), HasSubstr("but got offsets[-1] of 3"));
   EXPECT_THAT(fails(words, at(tensor({0, 2, 1}))), HasSubstr("offsets should not fall"));
-  EXPECT_THAT(fails(words, at(zeros({0}, kLong)).include_last_offset(true)),
+  EXPECT_THAT(fails(words, {.offsets = zeros({0}, kLong), .include_last_offset = true}),
               HasSubstr("number of offsets should be at least 1"));
-  EXPECT_THAT(fails(words, at(tensor({0})).per_sample_weights(ones({2}))),
+  EXPECT_THAT(fails(words, {.offsets = tensor({0}), .per_sample_weights = ones({2})}),
               HasSubstr("is only supported for mode='sum' (got mode='mean')"));
-  EXPECT_THAT(fails(words, at(tensor({0})).per_sample_weights(ones({3})).mode(kSum)),
+  EXPECT_THAT(fails(words, {.offsets = tensor({0}), .mode = kSum, .per_sample_weights = ones({3})}),
               HasSubstr("then it must have the same shape as the input ([2])"));
-  EXPECT_EQ(error_of([] { EmbeddingBagOptions(3, 4).mode(kNone); }),
-            "mode has to be one of sum, mean or max");
-  EXPECT_EQ(fails(words, at(tensor({0})).per_sample_weights(ones({2}, kDouble)).mode(kSum)),
+  EXPECT_EQ(
+      error_of([] { EmbeddingBagOptions{.num_embeddings = 3, .embedding_dim = 4, .mode = kNone}; }),
+      "mode has to be one of sum, mean or max");
+  EXPECT_EQ(fails(words,
+                  {.offsets = tensor({0}), .mode = kSum, .per_sample_weights = ones({2}, kDouble)}),
             "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
             "#1 'per_sample_weights'; but type torch.FloatTensor does not equal torch.DoubleTensor "
             "(while checking arguments for embedding_bag)");
-  EXPECT_THAT(fails(words, at(tensor({0})).padding_idx(9)),
+  EXPECT_THAT(fails(words, {.offsets = tensor({0}), .padding_idx = 9}),
               HasSubstr("padding_idx must be within the number of embeddings, -"));
-  EXPECT_EQ(error_of([] { EmbeddingBag(EmbeddingBagOptions(3, 2).padding_idx(3)); }),
-            "padding_idx must be within num_embeddings");
+  EXPECT_EQ(
+      error_of([] { EmbeddingBag({.num_embeddings = 3, .embedding_dim = 2, .padding_idx = 3}); }),
+      "padding_idx must be within num_embeddings");
   EXPECT_EQ(error_of([] {
-              EmbeddingBag(EmbeddingBagOptions(3, 2)._weight(ones({2, 2})));
+              EmbeddingBag({.num_embeddings = 3, .embedding_dim = 2, ._weight = ones({2, 2})});
             }),
             "Shape of weight does not match num_embeddings and embedding_dim");
   EXPECT_EQ(error_of([] { EmbeddingBag::from_pretrained(ones({2})); }),

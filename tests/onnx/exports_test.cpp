@@ -175,9 +175,9 @@ TEST(Exports, WhatCannotBeWrittenIsRefusedByName) {
               }),
               HasSubstr("is used that ONNX's operator does not give"));
   EXPECT_THAT(refusal([](const Tensor& x) {
-                nn::functional::InterpolateFuncOptions smaller;
-                smaller.size({{1, 2}}).mode(kBilinear).antialias(true);
-                return nn::functional::interpolate(x.reshape({1, 1, 2, 4}), smaller);
+                return nn::functional::interpolate(
+                    x.reshape({1, 1, 2, 4}),
+                    {.size = {{1, 2}}, .mode = kBilinear, .antialias = true});
               }),
               HasSubstr("with antialias=true its filter"));
   EXPECT_THAT(refusal([](const Tensor& x) { return x.masked_select(x.gt(0)); }),
@@ -245,7 +245,7 @@ TEST(Exports, OptionsAreChecked) {
 
 TEST(Exports, ATransformerOfLibraryModulesIsWritten) {
   manual_seed(3);
-  nn::TransformerEncoderLayer layer(nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16));
+  nn::TransformerEncoderLayer layer({.d_model = 8, .nhead = 2, .dim_feedforward = 16});
   layer->eval();
   const TemporaryFolder folder;
   ExportOptions options;

@@ -386,23 +386,19 @@ std::vector<Row> layers() {
       ONE("alpha_dropout", alpha_dropout(x, 0.5, false)),
       ONE("feature_alpha_dropout", feature_alpha_dropout(x, 0.5, false)),
       ONE_OF("interpolate", p(),
-             nn::functional::interpolate(x, nn::functional::InterpolateFuncOptions().scale_factor(
-                                                std::vector<double>{2, 1.5}))),
-      ONE_OF("interpolate", p(),
-             nn::functional::interpolate(x, nn::functional::InterpolateFuncOptions()
-                                                .size(std::vector<int64_t>{5, 11})
-                                                .mode(kBilinear)
-                                                .align_corners(false))),
-      ONE_OF("interpolate", p(),
-             nn::functional::interpolate(x, nn::functional::InterpolateFuncOptions()
-                                                .size(std::vector<int64_t>{5, 11})
-                                                .mode(kBilinear)
-                                                .align_corners(true))),
-      ONE_OF("interpolate", p(),
-             nn::functional::interpolate(x, nn::functional::InterpolateFuncOptions()
-                                                .size(std::vector<int64_t>{16, 12})
-                                                .mode(kBicubic)
-                                                .align_corners(false))),
+             nn::functional::interpolate(x, {.scale_factor = std::vector<double>{2, 1.5}})),
+      ONE_OF(
+          "interpolate", p(),
+          nn::functional::interpolate(
+              x, {.size = std::vector<int64_t>{5, 11}, .mode = kBilinear, .align_corners = false})),
+      ONE_OF(
+          "interpolate", p(),
+          nn::functional::interpolate(
+              x, {.size = std::vector<int64_t>{5, 11}, .mode = kBilinear, .align_corners = true})),
+      ONE_OF(
+          "interpolate", p(),
+          nn::functional::interpolate(
+              x, {.size = std::vector<int64_t>{16, 12}, .mode = kBicubic, .align_corners = false})),
       ONE_OF("max_pool1d", randn({2, 3, 9}), max_pool1d(x, 2)),
       ONE_OF("max_pool2d", p(), max_pool2d(x, 3, 2, 1)),
       ONE_OF("max_pool2d", p(), max_pool2d(x, 3, 2, 0, 1, true)),

@@ -120,9 +120,7 @@ TEST(GridSample, BicubicIsPyTorchs) {
   const Tensor grid = arange(12, kDouble).mul(2.1).sin().mul(1.2).view({1, 2, 3, 2});
   const auto sample = [&](PaddingMode padding, bool corners) {
     return nn::functional::grid_sample(
-        image, grid,
-        nn::functional::GridSampleFuncOptions().mode(kBicubic).padding_mode(padding).align_corners(
-            corners));
+        image, grid, {.mode = kBicubic, .padding_mode = padding, .align_corners = corners});
   };
   expect_doubles(sample(kZeros, false),
                  {0.3517626742883008, 0.04682698654508919, -0.011845176444356486,

@@ -114,8 +114,8 @@ TEST_P(ChannelsLast, NearestInterpolationAgreesWithContiguous) {
     for (const auto& size : {std::vector<int64_t>{5, 4}, {20, 33}, {10, 4}, {10, 11}})
       for (const bool exact : {false, true}) {
         SCOPED_TRACE(::testing::Message() << channels << " channels to " << size[0]);
-        const auto options = exact ? F::InterpolateFuncOptions().size(size).mode(kNearestExact)
-                                   : F::InterpolateFuncOptions().size(size).mode(kNearest);
+        const auto options = exact ? F::InterpolateFuncOptions{.size = size, .mode = kNearestExact}
+                                   : F::InterpolateFuncOptions{.size = size, .mode = kNearest};
         const Tensor y = last({2, channels, 10, 11}).requires_grad_(),
                      x = y.detach().contiguous().requires_grad_();
         const Tensor want = F::interpolate(x, options), got = F::interpolate(y, options);

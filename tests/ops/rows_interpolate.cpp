@@ -102,9 +102,7 @@ OpRow row(const std::string& name, F::InterpolateFuncOptions options, Sample sam
           .tolerance = 8};
 }
 
-F::InterpolateFuncOptions mode(nn::InterpolationMode m) {
-  return F::InterpolateFuncOptions().mode(m);
-}
+F::InterpolateFuncOptions mode(nn::InterpolationMode m) { return {.mode = m}; }
 
 std::vector<OpRow> resizing_rows() {
   const Sample line = {real({2, 3, 5})}, image = {real({2, 2, 4, 5})},
@@ -112,8 +110,8 @@ std::vector<OpRow> resizing_rows() {
   const auto cubic = [](double x) { return keys(x, -0.75); };
   const auto sharp = [](double x) { return keys(x, -0.5); };
   const auto bilinear = mode(kBilinear), bicubic = mode(kBicubic);
-  const auto smooth = [](F::InterpolateFuncOptions o) { return o.antialias(true); };
-  const auto corners = [](F::InterpolateFuncOptions o) { return o.align_corners(true); };
+  const auto smooth = [](F::InterpolateFuncOptions o) { return o.antialias = true, o; };
+  const auto corners = [](F::InterpolateFuncOptions o) { return o.align_corners = true, o; };
   return {
       row("nearest", mode(kNearest), image, {7, 3}, nearest(0)),
       row("nearest_exact", mode(kNearestExact), image, {7, 3}, nearest(0.5)),
@@ -205,11 +203,11 @@ std::vector<OpRow> sampling_rows() {
   const Sample image = {real({2, 2, 4, 5}), real({2, 9, 8, 2}, -1.4, 1.4)},
                small = {real({1, 2, 4, 5}), real({1, 3, 3, 2}, -1.4, 1.4)},
                box = {real({1, 2, 3, 4, 2}), real({1, 2, 3, 2, 3}, -1.4, 1.4)};
-  const auto o = F::GridSampleFuncOptions();
-  const auto padded = [](F::GridSampleFuncOptions o, PaddingMode p) { return o.padding_mode(p); };
-  const auto corners = [](F::GridSampleFuncOptions o) { return o.align_corners(true); };
-  const auto nearest = F::GridSampleFuncOptions().mode(kNearest),
-             cubic = F::GridSampleFuncOptions().mode(kBicubic);
+  const F::GridSampleFuncOptions o, nearest{.mode = kNearest}, cubic{.mode = kBicubic};
+  const auto padded = [](F::GridSampleFuncOptions o, PaddingMode p) {
+    return o.padding_mode = p, o;
+  };
+  const auto corners = [](F::GridSampleFuncOptions o) { return o.align_corners = true, o; };
   return {
       sampling_row("zeros", o, image),
       sampling_row("border", padded(o, kBorder), image),

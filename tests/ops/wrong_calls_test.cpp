@@ -33,11 +33,9 @@ Tensor image() { return rand({1, 2, 6, 6}); }
 Tensor kernel() { return rand({3, 2, 3, 3}); }
 Tensor transposed_kernel() { return rand({2, 3, 3, 3}); }
 Tensor pivots(int first) { return tensor({first, 2, 3, 4}, kInt); }
-F::InterpolateFuncOptions to_size(std::vector<int64_t> size) {
-  return F::InterpolateFuncOptions().size(std::move(size));
-}
+F::InterpolateFuncOptions to_size(std::vector<int64_t> size) { return {.size = std::move(size)}; }
 F::InterpolateFuncOptions by_factor(double factor) {
-  return F::InterpolateFuncOptions().scale_factor(std::vector<double>{factor, 1});
+  return {.scale_factor = std::vector<double>{factor, 1}};
 }
 
 struct WrongCall {
@@ -72,7 +70,7 @@ const std::vector<WrongCall> calls = {
     CALL(F::interpolate(image(), to_size({kHuge, kHuge})), "Storage size calculation overflowed"),
     CALL(F::interpolate(image(), by_factor(1e300)), "no size 6 times scale_factor 1e+300"),
     CALL(F::interpolate(image(), by_factor(kNaN)), "no size 6 times scale_factor nan"),
-    CALL(F::unfold(image(), F::UnfoldFuncOptions({2, 2}).padding({kHuge, kHuge})), "overflow"),
+    CALL(F::unfold(image(), {.kernel_size = {2, 2}, .padding = {kHuge, kHuge}}), "overflow"),
     CALL(tril_indices(kHuge, kHuge), "tril_indices: integer overflow"),
     CALL(triu_indices(kHuge, kHuge), "triu_indices: integer overflow"),
     CALL(combinations(arange(100), 50), "combinations: integer overflow"),

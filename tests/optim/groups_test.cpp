@@ -118,8 +118,8 @@ TEST(Groups, ThatComeAfterASchedule) {
   const auto half = [](int64_t) { return 0.5; };
   LambdaLR lambda(a, std::vector<LambdaLR::Function>{half, half});
   CyclicLR cyclic(
-      b, CyclicLROptions(0.1, 0.2).base_lr({0.1, 0.2}).max_lr({0.2, 0.3}).cycle_momentum(false));
-  ReduceLROnPlateauScheduler plateau(c, ReduceLROnPlateauOptions().patience(0).min_lr({0.1, 0.2}));
+      b, CyclicLROptions{.base_lr = {0.1, 0.2}, .max_lr = {0.2, 0.3}, .cycle_momentum = false});
+  ReduceLROnPlateauScheduler plateau(c, {.patience = 0, .min_lr = {0.1, 0.2}});
   for (SGD* optimizer : {&a, &b, &c}) grow(*optimizer);
   EXPECT_THAT([&] { lambda.step(); }, refused);
   EXPECT_THAT([&] { cyclic.step(); }, refused);

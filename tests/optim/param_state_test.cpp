@@ -195,7 +195,7 @@ TEST(Optimizers, SayWhatTheyCannotWorkWith) {
               HasSubstr("only 'strong_wolfe' is supported"));
   Lion lion({p});
   p.mutable_grad() = ramp(3);
-  EXPECT_THAT(refused([&] { CyclicLR(lion, CyclicLROptions(0.1, 0.2).step_size_up(0)); }),
+  EXPECT_THAT(refused([&] { CyclicLR(lion, {.base_lr = 0.1, .max_lr = 0.2, .step_size_up = 0}); }),
               HasSubstr("Expected positive integer step_size_up, but got 0"));
   EXPECT_THAT(refused([&] { PolynomialLR(lion, 0); }), HasSubstr("total_iters, but got 0"));
 }

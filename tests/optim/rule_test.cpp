@@ -57,6 +57,48 @@ TEST(Rules, HaveTheFieldsOfTheirClasses) {
   EXPECT_EQ(find_rule("Adam2"), nullptr);
 }
 
+TEST(Rules, SeeEachOptionUnderItsName) {
+  const auto expect = [](const char* name, const OptimizerOptions& options, const char* field) {
+    const Rule* rule = find_rule(name);
+    double values[Rule::kMostFields];
+    read_values(*rule, *options.clone(), values);
+    for (size_t i = 0; i < rule->fields.size(); ++i)
+      EXPECT_EQ(values[i] != rule->fields[i].fallback, field == std::string(rule->fields[i].name))
+          << name << " " << field << " is seen as " << rule->fields[i].name;
+  };
+  expect("SGD", SGDOptions(1), "lr");
+  expect("SGD", SGDOptions(1e-3).momentum(0.5), "momentum");
+  expect("SGD", SGDOptions(1e-3).dampening(0.5), "dampening");
+  expect("SGD", SGDOptions(1e-3).weight_decay(0.5), "weight_decay");
+  expect("SGD", SGDOptions(1e-3).nesterov(true), "nesterov");
+  expect("SGD", SGDOptions(1e-3).maximize(true), "maximize");
+  expect("Adam", AdamOptions().betas({0.9, 0.5}), "beta2");
+  expect("Adam", AdamOptions().amsgrad(true), "amsgrad");
+  expect("AdamW", AdamWOptions().maximize(true), "maximize");
+  expect("RMSprop", RMSpropOptions().momentum(0.5), "momentum");
+  expect("RMSprop", RMSpropOptions().centered(true), "centered");
+  expect("Adagrad", AdagradOptions().lr_decay(0.5), "lr_decay");
+  expect("Adagrad", AdagradOptions().initial_accumulator_value(2), "initial_accumulator_value");
+  expect("Adamax", AdamaxOptions().maximize(true), "maximize");
+  expect("NAdam", NAdamOptions().momentum_decay(0.5), "momentum_decay");
+  expect("NAdam", NAdamOptions().decoupled_weight_decay(true), "decoupled_weight_decay");
+  expect("RAdam", RAdamOptions().decoupled_weight_decay(true), "decoupled_weight_decay");
+  expect("Adadelta", AdadeltaOptions().rho(0.5), "rho");
+  expect("Rprop", RpropOptions().etas({0.5, 2}), "etaplus");
+  expect("Rprop", RpropOptions().step_sizes({1e-6, 2}), "step_size_max");
+  expect("ASGD", ASGDOptions().lambd(2), "lambd");
+  expect("ASGD", ASGDOptions().t0(2), "t0");
+  expect("Lion", LionOptions().weight_decay(0.5), "weight_decay");
+  expect("AdEMAMix", AdEMAMixOptions().beta3_warmup(2), "beta3_warmup");
+  expect("AdEMAMix", AdEMAMixOptions().alpha_warmup(2), "alpha_warmup");
+  expect("Adafactor", AdafactorOptions().eps({0.5, 1e-3}), "eps1");
+  expect("Adafactor", AdafactorOptions().eps({std::nullopt, 0.5}), "eps2");
+  expect("Muon", MuonOptions().ns_coefficients({3.4445, 1, 2.0315}), "ns_coefficients.1");
+  expect("Muon", MuonOptions().ns_steps(2), "ns_steps");
+  expect("Muon", MuonOptions().adjust_lr_fn("match_rms_adamw"), "adjust_lr_fn");
+  expect("SparseAdam", SparseAdamOptions().maximize(true), "maximize");
+}
+
 /// An optimizer of a program that is made of operations, and no rule of the library.
 class OnlyUpdate : public ComposedOptimizer {
  public:

@@ -93,7 +93,8 @@ TEST(SparseModels, SoftmaxOverEdges) {
 template <class Make>
 void check_embedding(const std::string& name, const Make& make, EmbeddingOptions options,
                      Device device = kCPU) {
-  Embedding table(options.sparse(true));
+  options.sparse = true;
+  Embedding table(options);
   table->to(kDouble);
   {
     NoGradGuard guard;
@@ -119,7 +120,7 @@ void check_embedding(const std::string& name, const Make& make, EmbeddingOptions
 }
 
 TEST(SparseModels, EmbeddingsTrain) {
-  const EmbeddingOptions plain(9, 3);
+  const EmbeddingOptions plain{.num_embeddings = 9, .embedding_dim = 3};
   using Params = std::vector<Tensor>;
   const auto adam = [](Params p) { return SparseAdam(p, SparseAdamOptions(0.05)); };
   check_embedding("sparse adam", adam, plain);
@@ -139,11 +140,11 @@ TEST(SparseModels, EmbeddingsTrain) {
       "sgd", [](Params p) { return SGD(p, SGDOptions(0.3)); }, plain);
   check_embedding(
       "sgd momentum", [](Params p) { return SGD(p, SGDOptions(0.1).momentum(0.8)); }, plain);
-  check_embedding("padding", adam, EmbeddingOptions(plain).padding_idx(3));
+  check_embedding("padding", adam, {.num_embeddings = 9, .embedding_dim = 3, .padding_idx = 3});
 }
 
 TEST(SparseModels, BagsTrain) {
-  nn::EmbeddingBag table(nn::EmbeddingBagOptions(6, 2).mode(kMean).sparse(true));
+  nn::EmbeddingBag table({.num_embeddings = 6, .embedding_dim = 2, .mode = kMean, .sparse = true});
   table->to(kDouble);
   {
     NoGradGuard guard;

@@ -23,11 +23,10 @@ optim::SGD& sgd() {
   static optim::SGD optimizer(Params{weight()}, 0.1);
   return optimizer;
 }
-optim::ReduceLROnPlateauOptions plateau() { return {}; }
 template <class Change>
 void one_cycle(const Change& change) {
   static optim::SGD with_momentum(Params{weight()}, optim::SGDOptions(0.1).momentum(0.9));
-  auto options = optim::OneCycleLROptions(0.1).total_steps(9);
+  optim::OneCycleLROptions options{.max_lr = 0.1, .total_steps = 9};
   change(options);
   optim::OneCycleLR(with_momentum, options);
 }
@@ -308,24 +307,23 @@ const std::vector<Row> wrong_optimizers = {
             "You must define either total_steps OR (epochs AND steps_per_epoch)"),
     REFUSED(ValueError, optim::OneCycleLR(sgd(), 0.1, -10),
             "Expected positive integer total_steps, but got -10"),
-    REFUSED(ValueError, optim::OneCycleLR(sgd(), optim::OneCycleLROptions(0.1)),
+    REFUSED(ValueError, optim::OneCycleLR(sgd(), {.max_lr = 0.1}),
             "You must define either total_steps OR (epochs AND steps_per_epoch)"),
-    REFUSED(ValueError, optim::OneCycleLR(sgd(), optim::OneCycleLROptions(0.1).epochs(2)),
+    REFUSED(ValueError, optim::OneCycleLR(sgd(), {.max_lr = 0.1, .epochs = 2}),
             "Expected positive integer steps_per_epoch, but got 0"),
     REFUSED(ValueError,
-            optim::OneCycleLR(sgd(), optim::OneCycleLROptions(0.1).epochs(-2).steps_per_epoch(3)),
+            optim::OneCycleLR(sgd(), {.max_lr = 0.1, .epochs = -2, .steps_per_epoch = 3}),
             "Expected positive integer epochs, but got -2"),
     REFUSED(ValueError,
-            optim::OneCycleLR(sgd(), optim::OneCycleLROptions(0.1).total_steps(9).pct_start(1.5)),
+            optim::OneCycleLR(sgd(), {.max_lr = 0.1, .total_steps = 9, .pct_start = 1.5}),
             "Expected float between 0 and 1 pct_start, but got 1.5"),
     REFUSED(ValueError,
-            optim::OneCycleLR(sgd(), optim::OneCycleLROptions(0.1).total_steps(9).pct_start(-0.5)),
+            optim::OneCycleLR(sgd(), {.max_lr = 0.1, .total_steps = 9, .pct_start = -0.5}),
             "Expected float between 0 and 1 pct_start, but got -0.5"),
     REFUSED(ValueError,
-            optim::OneCycleLR(sgd(), optim::OneCycleLROptions(0.1).total_steps(9).pct_start(kNaN)),
+            optim::OneCycleLR(sgd(), {.max_lr = 0.1, .total_steps = 9, .pct_start = kNaN}),
             "Expected float between 0 and 1 pct_start, but got nan"),
-    REFUSED(ValueError,
-            optim::OneCycleLR(sgd(), optim::OneCycleLROptions({0.1, 0.2}).total_steps(9)),
+    REFUSED(ValueError, optim::OneCycleLR(sgd(), {.max_lr = {0.1, 0.2}, .total_steps = 9}),
             "expected 1 values for max_lr, got 2"),
     REFUSED(ValueError, optim::SequentialLR(sgd(), {}, {}),
             "Sequential Schedulers expects number of schedulers provided to be one more than the"),
@@ -363,17 +361,18 @@ const std::vector<Row> wrong_optimizers = {
             "Expected div_factor and final_div_factor above 0, but got 0"),
     REFUSED(ValueError, one_cycle([](auto& o) { o.final_div_factor(kNaN); }),
             "Expected div_factor and final_div_factor above 0, but got nan"),
-    REFUSED(Error, one_cycle([](auto& o) { o.total_steps(0).epochs(kHuge).steps_per_epoch(9); }),
+    REFUSED(Error,
+            one_cycle([](auto& o) { o.total_steps = 0, o.epochs = kHuge, o.steps_per_epoch = 9; }),
             "OneCycleLR: integer overflow"),
-    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().factor(kNaN)),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), {.factor = kNaN}),
             "Factor should be < 1.0, but got nan"),
-    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().factor(2)),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), {.factor = 2}),
             "Factor should be < 1.0, but got 2"),
-    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().min_lr({kNaN})),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), {.min_lr = {kNaN}}),
             "Expected a number as min_lr, but got nan"),
-    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().threshold(kNaN)),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), {.threshold = kNaN}),
             "Expected a number as threshold, but got nan"),
-    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), plateau().eps(kNaN)),
+    REFUSED(ValueError, optim::ReduceLROnPlateauScheduler(sgd(), {.eps = kNaN}),
             "Expected a number as eps, but got nan"),
     ACCEPTED(optim::ReduceLROnPlateauScheduler(sgd()).step(kNaN), "PyTorch accepts it: no gain"),
     REFUSED(Error, optim::StepLR(sgd(), 1).load_state_dict({}), "Key 'last_epoch' is not defined"),

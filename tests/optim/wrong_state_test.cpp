@@ -292,21 +292,21 @@ const std::vector<Row> kRows = {
         ValueError,
         [] {
           optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, optim::CyclicLROptions(0.1, 1).step_size_up(0));
+          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .step_size_up = 0});
         }(),
         "Expected positive integer step_size_up, but got 0"),
     REFUSED(
         ValueError,
         [] {
           optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, optim::CyclicLROptions(0.1, 1).step_size_up(-3));
+          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .step_size_up = -3});
         }(),
         "Expected positive integer step_size_up, but got -3"),
     REFUSED(
         ValueError,
         [] {
           optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, optim::CyclicLROptions(0.1, 1).step_size_down(0));
+          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .step_size_down = 0});
           s.step();
         }(),
         "Expected positive integer step_size_down, but got 0"),
@@ -314,14 +314,14 @@ const std::vector<Row> kRows = {
         ValueError,
         [] {
           optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, optim::CyclicLROptions(0.1, 1).gamma(kNaN));
+          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .gamma = kNaN});
         }(),
         "Expected a number as gamma, but got nan"),
     REFUSED(
         ValueError,
         [] {
           optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, optim::CyclicLROptions(0.1, 1).base_momentum(kNaN));
+          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .base_momentum = kNaN});
         }(),
         "Expected a number as base_momentum, but got nan"),
     ACCEPTED(

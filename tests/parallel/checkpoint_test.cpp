@@ -131,7 +131,7 @@ TEST(Checkpoint, RandomNumbersAreDrawnAgain) {
     EXPECT_EQ(distance(x.grad(), y), 0) << device;
     EXPECT_EQ(default_generator(device).get_state(), state);
     x.mutable_grad().reset();
-    const Tensor z = checkpoint(CheckpointOptions().preserve_rng_state(false), dropout, x);
+    const Tensor z = checkpoint(CheckpointOptions{.preserve_rng_state = false}, dropout, x);
     z.sum().backward();
     EXPECT_GT(distance(x.grad(), z), 0) << device;
   }

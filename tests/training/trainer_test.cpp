@@ -40,7 +40,7 @@ struct Setting {
     net->push_back("last", nn::Linear(5, 2));
     net->to(device);
     optimizer.emplace(net->parameters(), optim::AdamOptions(0.05));
-    schedule.emplace(*optimizer, optim::OneCycleLROptions(0.1).total_steps(12));
+    schedule.emplace(*optimizer, optim::OneCycleLROptions{.max_lr = 0.1, .total_steps = 12});
   }
   Tensor loss(int i) {
     manual_seed(static_cast<uint64_t>(100 + i));
@@ -288,7 +288,7 @@ struct FailingAdam : optim::Adam {
 TEST_P(TrainerSteps, ThatFailInTheOptimizerLeaveNothing) {
   Setting s(device());
   FailingAdam optimizer(s.net->parameters(), optim::AdamOptions(0.05));
-  optim::OneCycleLR schedule(optimizer, optim::OneCycleLROptions(0.1).total_steps(12));
+  optim::OneCycleLR schedule(optimizer, {.max_lr = 0.1, .total_steps = 12});
   Trainer trainer(s.net, optimizer, {.scaler = &s.scaler, .schedule = &schedule});
   EXPECT_TRUE(trainer.step(s.loss(0)));
   const std::vector<double> weights = all_of(s);

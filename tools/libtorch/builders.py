@@ -17,22 +17,34 @@ ITEM = re.compile(r"(?P<template>(?:^template <[^\n]*>\n)?)^struct (?P<name>\w+)
 FIELD = re.compile(r"((?:^  ///[^\n]*\n)*)^  Option<(.+?)> (\w+)( = [^;]*)?;\n", re.M)
 # Namespaces without others inside, so that those of libtorch's names may be given all that is there by a directive.
 SPACES = {"nn": "nn_options", "nn::functional": "functional_options"}
-USED = {"nn": ["using taeda::nn::ExpandingArray, taeda::nn::ExpandingArrayWithOptionalElem;"],
+USED = {"nn": ["using taeda::nn::ExpandingArray, taeda::nn::ExpandingArrayWithOptionalElem, taeda::nn::KLDivReduction;"],
         "nn::functional": ["using namespace nn_options;"]}
 # libtorch's accessor where PyTorch's parameter has another name.
 NAMES = {("UnflattenOptions", "unflattened_size"): "sizes"}
 # Options whose first field a constructor of libtorch takes though it has a default.
-FIRST = {"DropoutOptions", "ReLUOptions", "GELUOptions", "GLUOptions", "ShrinkOptions"}
+FIRST = {"DropoutOptions", "ReLUOptions", "GELUOptions", "GLUOptions", "ShrinkOptions", "LossOptions", "SmoothL1LossOptions",
+         "HuberLossOptions", "KLDivLossOptions"}
+# Holders, of which torch::nn has its own.
+LAYER = re.compile(r"^Transformer\w+Layer$")
+# Further constructors.
+LAYERS = ("Transformer{0}Options(const taeda::nn::Transformer{0}LayerOptions& layer, int64_t num_layers)"
+          " : Plain{{taeda::nn::Transformer{0}Layer(layer), num_layers}} {{}}")
+FURTHER = {"TransformerEncoderOptions": LAYERS.format("Encoder"), "TransformerDecoderOptions": LAYERS.format("Decoder"),
+           "TransformerOptions": "TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers = 6, "
+                                 "int64_t num_decoder_layers = 6) : "
+                                 "Plain{d_model, nhead, num_encoder_layers, num_decoder_layers} {}"}
 
 
 def builder(inner, template, name, fields):
     """The lines of one class."""
     parameters = re.findall(r"(?:class|size_t) (\w+)", template)
     plain = f"taeda::{inner}::{name}" + (f"<{', '.join(parameters)}>" if parameters else "")
-    needed = [(type_, NAMES.get((name, field), field)) for _, type_, field, default in fields if not default]
+    needed = [(LAYER.sub(r"taeda::nn::\g<0>", type_), NAMES.get((name, field), field))
+              for _, type_, field, default in fields if not default]
     taken = ", ".join(f"{type_} {field}" for type_, field in needed)
     given = ", ".join(f"std::move({field})" for _, field in needed)
     made = f"{name}({taken}) : Plain{{{given}}} {{}}" if needed else f"{name}() = default;"
+    made += f" {FURTHER[name]}" if name in FURTHER else ""
     if name in FIRST:
         made = f"{name}({fields[0][1]} {fields[0][2]}{fields[0][3]}) : Plain{{std::move({fields[0][2]})}} {{}}"
     setters = " ".join(f"TAEDA_FIELD({field}, {NAMES[name, field]})" if (name, field) in NAMES else f"TAEDA_SET({field})"
@@ -47,7 +59,7 @@ def read(root):
     for path in sorted((root / "taeda/nn").glob("*/*.h")):
         text = path.read_text(encoding="utf-8")
         for item in ITEM.finditer(text):
-            inner = "nn::functional" if text.rfind("namespace functional {", 0, item.start()) >= 0 else "nn"
+            inner = "nn::functional" if text.rfind("functional {\n", 0, item.start()) >= 0 else "nn"
             if item["alias"]:
                 lines, name = [item.group().strip()] * (item["target"] in known), item["alias"]
             else:

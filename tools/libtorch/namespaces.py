@@ -24,6 +24,8 @@ DECLARING = {"TAEDA_MODULE": "{}", "TAEDA_MODULE_IMPL": "{}", "TAEDA_BUILDER": "
 PRIVATE = re.compile(r"(\w*detail|testing|policy|equivalence|philox|math|rnn_cell|gpu|tracing|json)$")
 # libtorch's function and its number type have one name: taeda_compat/namespaces.h says which is where.
 BY_HAND = {"complex"}
+# What libtorch does not have at all, so that programs may have it of their own.
+OWN = {"Option"}
 # The holders of modules, which torch::nn has as classes of its own (taeda_compat/modules.h): a key among the namespaces.
 HOLDERS = "taeda_holders"
 BUILDER = "TAEDA_BUILDER("
@@ -186,7 +188,7 @@ def add(names, spaces, head):
     path = [part for group in spaces for part in group]
     if not path or path[0] not in ("taeda", "taeda_compat") or any(PRIVATE.match(p) for p in path[1:]):
         return
-    found = [n for n in declared(head) if not n.endswith("_detail") and n not in ("detail",)]
+    found = [n for n in declared(head) if not n.endswith("_detail") and n not in ("detail", *OWN)]
     names.setdefault("::".join(path), set()).update(found)
     if path == ["taeda", "nn"] and (match := HOLDER.match(head.strip())):
         names.setdefault(HOLDERS, set()).add(match[1])

@@ -15,27 +15,25 @@ namespace layers_detail {
 inline Tensor upsample(const Tensor& self, IntArrayRef output_size,
                        const std::vector<std::optional<double>>& scales, Interpolation mode,
                        std::optional<bool> align_corners) {
-  nn::functional::InterpolateFuncOptions options;
-  options.mode(mode).align_corners(align_corners);
+  nn::functional::InterpolateFuncOptions options{.mode = mode, .align_corners = align_corners};
   std::vector<double> factors;
   for (size_t d = 0; d < scales.size() && scales[d]; ++d) {
     const double size = static_cast<double>(self.size(static_cast<int64_t>(d) + 2));
     if (static_cast<int64_t>(size * *scales[d]) == output_size[d]) factors.push_back(*scales[d]);
   }
   if (!factors.empty() && factors.size() == output_size.size())
-    options.scale_factor(factors);
+    options.scale_factor = factors;
   else
-    options.size(output_size.vec());
+    options.size = output_size.vec();
   return nn::functional::interpolate(self, options);
 }
 
 inline Tensor upsample(const Tensor& self, OptionalIntArrayRef output_size,
                        std::optional<ArrayRef<double>> scale_factors, Interpolation mode,
                        std::optional<bool> align_corners) {
-  nn::functional::InterpolateFuncOptions options;
-  options.mode(mode).align_corners(align_corners);
-  if (output_size.has_value()) options.size((*output_size).vec());
-  if (scale_factors) options.scale_factor(scale_factors->vec());
+  nn::functional::InterpolateFuncOptions options{.mode = mode, .align_corners = align_corners};
+  if (output_size.has_value()) options.size = (*output_size).vec();
+  if (scale_factors) options.scale_factor = scale_factors->vec();
   return nn::functional::interpolate(self, options);
 }
 
@@ -48,10 +46,9 @@ inline Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t inte
       "grid_sampler(): interpolation and padding mode must be 0, 1 or 2, but got ",
       interpolation_mode, " and ", padding_mode);
   return nn::functional::grid_sample(input, grid,
-                                     nn::functional::GridSampleFuncOptions()
-                                         .mode(kModes[interpolation_mode])
-                                         .padding_mode(kPaddings[padding_mode])
-                                         .align_corners(align_corners));
+                                     {.mode = kModes[interpolation_mode],
+                                      .padding_mode = kPaddings[padding_mode],
+                                      .align_corners = align_corners});
 }
 
 /// max_unpool to any size: windows of stride 1 that reach it.
@@ -81,14 +78,13 @@ inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(
   using Mode = nn::EmbeddingBagMode;
   const Mode how = mode == 0 ? Mode(kSum) : mode == 1 ? Mode(kMean) : Mode(kMax);
   const Tensor output = nn::functional::embedding_bag(indices, weight,
-                                                      nn::functional::EmbeddingBagFuncOptions()
-                                                          .offsets(offsets)
-                                                          .scale_grad_by_freq(scale_grad_by_freq)
-                                                          .mode(how)
-                                                          .sparse(sparse)
-                                                          .per_sample_weights(per_sample_weights)
-                                                          .include_last_offset(include_last_offset)
-                                                          .padding_idx(padding_idx));
+                                                      {.offsets = offsets,
+                                                       .scale_grad_by_freq = scale_grad_by_freq,
+                                                       .mode = how,
+                                                       .sparse = sparse,
+                                                       .per_sample_weights = per_sample_weights,
+                                                       .include_last_offset = include_last_offset,
+                                                       .padding_idx = padding_idx});
   const Tensor position = arange(indices.numel(), offsets.options().dtype(kLong));
   const Tensor bag = bucketize(position, offsets.to(kLong), false, true).sub(1);
   const Tensor counted = indices.ne(padding_idx.value_or(-1));
@@ -204,18 +200,18 @@ inline Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor&
 /// nn::functional::unfold.
 inline Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
                      IntArrayRef padding, IntArrayRef stride) {
-  return nn::functional::unfold(self, nn::functional::UnfoldFuncOptions(kernel_size)
-                                          .dilation(dilation)
-                                          .padding(padding)
-                                          .stride(stride));
+  return nn::functional::unfold(
+      self,
+      {.kernel_size = kernel_size, .dilation = dilation, .padding = padding, .stride = stride});
 }
 /// nn::functional::fold.
 inline Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size,
                      IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
-  return nn::functional::fold(self, nn::functional::FoldFuncOptions(output_size, kernel_size)
-                                        .dilation(dilation)
-                                        .padding(padding)
-                                        .stride(stride));
+  return nn::functional::fold(self, {.output_size = output_size,
+                                     .kernel_size = kernel_size,
+                                     .dilation = dilation,
+                                     .padding = padding,
+                                     .stride = stride});
 }
 
 /// A convolution, or a transposed one, in as many dimensions as the weight says.

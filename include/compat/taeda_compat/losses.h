@@ -28,17 +28,15 @@ inline Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const 
                                 const Scalar& margin = 1, const Tensor& weight = {},
                                 ReductionArg reduction = Reduction::Mean) {
   return nn::functional::multi_margin_loss(self, target,
-                                           nn::functional::MultiMarginLossFuncOptions()
-                                               .p(p.toInt())
-                                               .margin(margin.toDouble())
-                                               .weight(weight)
-                                               .reduction(Reduction(reduction)));
+                                           {.p = p.toInt(),
+                                            .margin = margin.toDouble(),
+                                            .weight = weight,
+                                            .reduction = Reduction(reduction)});
 }
 /// nn::functional::multilabel_margin_loss.
 inline Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target,
                                      ReductionArg reduction = Reduction::Mean) {
-  return nn::functional::multilabel_margin_loss(
-      self, target, nn::functional::MultilabelMarginLossFuncOptions(Reduction(reduction)));
+  return nn::functional::multilabel_margin_loss(self, target, {.reduction = Reduction(reduction)});
 }
 
 // Norms ------------------------------------------------------------------------------------------

@@ -54,9 +54,9 @@ using AdaptiveAvgPoolOptions = nn_options::AdaptivePoolOptions<nn_detail::dims_o
 template <class Sizes>
 using AdaptiveMaxPoolOptions = nn_options::AdaptivePoolOptions<nn_detail::dims_of<Sizes>>;
 template <size_t D>
-using ReflectionPadOptions = PadOptions<D>;
+using ReflectionPadOptions = nn_options::PadOptions<D>;
 template <size_t D>
-using ReplicationPadOptions = PadOptions<D>;
+using ReplicationPadOptions = nn_options::PadOptions<D>;
 
 /// What modules of one kind have in common.
 template <size_t D, class Sizes, class Derived>

@@ -1,7 +1,7 @@
 // Activations as functions, and their options. Formulas: ops/elementwise/activation.h.
 #pragma once
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/nn/softmax.h"

@@ -1,7 +1,7 @@
 // Attention as functions.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/attention.h"
 
@@ -9,48 +9,50 @@ namespace taeda::inline v0_2::nn::functional {
 
 using taeda::scaled_dot_product_attention;
 
-class MultiheadAttentionForwardFuncOptions {
- public:
-  MultiheadAttentionForwardFuncOptions(int64_t embed_dim_to_check, int64_t num_heads,
-                                       Tensor in_proj_weight, Tensor in_proj_bias, Tensor bias_k,
-                                       Tensor bias_v, bool add_zero_attn, double dropout_p,
-                                       Tensor out_proj_weight, Tensor out_proj_bias)
-      : embed_dim_to_check_(embed_dim_to_check),
-        num_heads_(num_heads),
-        in_proj_weight_(std::move(in_proj_weight)),
-        in_proj_bias_(std::move(in_proj_bias)),
-        bias_k_(std::move(bias_k)),
-        bias_v_(std::move(bias_v)),
-        add_zero_attn_(add_zero_attn),
-        dropout_p_(dropout_p),
-        out_proj_weight_(std::move(out_proj_weight)),
-        out_proj_bias_(std::move(out_proj_bias)) {}
-  TAEDA_ARG(int64_t, embed_dim_to_check);
-  TAEDA_ARG(int64_t, num_heads);
+/// Of multi_head_attention_forward.
+struct MultiheadAttentionForwardFuncOptions {
+  /// E, the size of queries and of the result; a multiple of the heads.
+  Option<int64_t> embed_dim_to_check;
+  /// How many attentions there are side by side, at least 1.
+  Option<int64_t> num_heads;
   /// [3 E, E]: the projections of query, key and value ...
-  TAEDA_ARG(Tensor, in_proj_weight);
-  TAEDA_ARG(Tensor, in_proj_bias);
-  /// One more key and value [1, 1, E], the same for everybody.
-  TAEDA_ARG(Tensor, bias_k);
-  TAEDA_ARG(Tensor, bias_v);
-  /// And one more of zeros.
-  TAEDA_ARG(bool, add_zero_attn);
-  TAEDA_ARG(double, dropout_p);
-  TAEDA_ARG(Tensor, out_proj_weight);
-  TAEDA_ARG(Tensor, out_proj_bias);
-  TAEDA_ARG(bool, training) = true;
-  TAEDA_ARG(Tensor, key_padding_mask);
-  TAEDA_ARG(bool, need_weights) = true;
-  TAEDA_ARG(Tensor, attn_mask);
-  /// ... or three of them, [E, size of query, key or value].
-  TAEDA_ARG(bool, use_separate_proj_weight) = false;
-  TAEDA_ARG(Tensor, q_proj_weight);
-  TAEDA_ARG(Tensor, k_proj_weight);
-  TAEDA_ARG(Tensor, v_proj_weight);
-  /// [N * heads, S, E / heads], instead of projected keys and values.
-  TAEDA_ARG(Tensor, static_k);
-  TAEDA_ARG(Tensor, static_v);
-  TAEDA_ARG(bool, average_attn_weights) = true;
+  Option<Tensor> in_proj_weight;
+  /// What they add, [3 E]; undefined for nothing.
+  Option<Tensor> in_proj_bias;
+  /// One more key for everybody, [1, 1, E]; undefined for none.
+  Option<Tensor> bias_k;
+  /// Its value, [1, 1, E].
+  Option<Tensor> bias_v;
+  /// Whether there is one more key and value of zeros.
+  Option<bool> add_zero_attn;
+  /// The probability that a weight of the attention is dropped while training, from 0 to 1.
+  Option<double> dropout_p;
+  /// The projection of the result, [E, E].
+  Option<Tensor> out_proj_weight;
+  /// What it adds, [E]; undefined for nothing.
+  Option<Tensor> out_proj_bias;
+  /// Whether weights are dropped.
+  Option<bool> training = true;
+  /// [N, S]: true where a key counts for nothing; undefined for none.
+  Option<Tensor> key_padding_mask = Tensor();
+  /// Whether the attention's weights are returned.
+  Option<bool> need_weights = true;
+  /// [L, S] or [N * heads, L, S]: true where not to look, or what is added; undefined for nothing.
+  Option<Tensor> attn_mask = Tensor();
+  /// Whether there are three projections instead of one.
+  Option<bool> use_separate_proj_weight = false;
+  /// ... or that of the query, [E, E],
+  Option<Tensor> q_proj_weight = Tensor();
+  /// that of the key, [E, its size],
+  Option<Tensor> k_proj_weight = Tensor();
+  /// and that of the value, [E, its size].
+  Option<Tensor> v_proj_weight = Tensor();
+  /// [N * heads, S, E / heads], instead of projected keys; undefined for these.
+  Option<Tensor> static_k = Tensor();
+  /// The same for values.
+  Option<Tensor> static_v = Tensor();
+  /// Whether the weights are the mean over the heads.
+  Option<bool> average_attn_weights = true;
 };
 
 /// What MultiheadAttention computes: query [L, N, E], key and value [S, N, *] give [L, N, E] and,
@@ -61,4 +63,4 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(
     const Tensor& query, const Tensor& key, const Tensor& value,
     const MultiheadAttentionForwardFuncOptions& options);
 
-}  // namespace taeda::nn::functional
+}  // namespace taeda::inline v0_2::nn::functional

@@ -1,16 +1,19 @@
 // Connectionist temporal classification with options.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/ops/nn/ctc_loss.h"
 
 namespace taeda::inline v0_2::nn {
 
-class CTCLossOptions {
-  TAEDA_ARG(int64_t, blank) = 0;
-  TAEDA_ARG(Reduction, reduction) = Reduction::Mean;
-  /// What cannot be aligned costs nothing instead of infinity.
-  TAEDA_ARG(bool, zero_infinity) = false;
+/// Of module CTCLoss.
+struct CTCLossOptions {
+  /// The class that stands for no label, below the number of classes.
+  Option<int64_t> blank = 0;
+  /// kNone: a loss for each sequence; kMean: the mean of losses by length; kSum: their sum.
+  Option<Reduction> reduction = Reduction::Mean;
+  /// Whether what cannot be aligned costs nothing instead of infinity.
+  Option<bool> zero_infinity = false;
 };
 
 namespace functional {

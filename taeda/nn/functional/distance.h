@@ -1,22 +1,29 @@
 // Distances and similarities as functions, and their options. Formulas: ops/nn/loss.h.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/loss.h"
 #include "taeda/ops/reduce/selection.h"
 
 namespace taeda::inline v0_2::nn {
 
-class CosineSimilarityOptions {
-  TAEDA_ARG(int64_t, dim) = 1;
-  TAEDA_ARG(double, eps) = 1e-8;
+/// Of module CosineSimilarity.
+struct CosineSimilarityOptions {
+  /// The dimension of the vectors; negative from the end.
+  Option<int64_t> dim = 1;
+  /// The least product of lengths that is divided by.
+  Option<double> eps = 1e-8;
 };
 
-class PairwiseDistanceOptions {
-  TAEDA_ARG(double, p) = 2;
-  TAEDA_ARG(double, eps) = 1e-6;
-  TAEDA_ARG(bool, keepdim) = false;
+/// Of module PairwiseDistance.
+struct PairwiseDistanceOptions {
+  /// The norm of differences that is the distance.
+  Option<double> p = 2;
+  /// What is added to differences.
+  Option<double> eps = 1e-6;
+  /// Whether the vectors' dimension stays, with size 1.
+  Option<bool> keepdim = false;
 };
 
 namespace functional {
@@ -29,4 +36,4 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDista
 using taeda::pdist;
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -188,12 +188,11 @@ Tensor compose_embedding_bag(const Tensor& input, const Tensor& weight, const Te
                              const Tensor& /*per_sample_weights*/,
                              const EmbeddingBagFuncOptions& o) {
   Tensor rows = embedding(input, weight,
-                          EmbeddingFuncOptions()
-                              .padding_idx(o.padding_idx())
-                              .max_norm(o.max_norm())
-                              .norm_type(o.norm_type())
-                              .scale_grad_by_freq(o.scale_grad_by_freq())
-                              .sparse(o.sparse()));
+                          {.padding_idx = o.padding_idx,
+                           .max_norm = o.max_norm,
+                           .norm_type = o.norm_type,
+                           .scale_grad_by_freq = o.scale_grad_by_freq,
+                           .sparse = o.sparse});
   if (o.per_sample_weights().defined()) rows = rows.mul(o.per_sample_weights().unsqueeze(-1));
   Tensor nothing = zeros(input.sizes(), TensorOptions(kBool).device(input.device()));
   if (o.padding_idx())

@@ -1,7 +1,7 @@
 // Embedding as a function, and its options.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::inline v0_2 {
@@ -12,33 +12,40 @@ constexpr BagMaximum kMax;
 
 namespace taeda::inline v0_2::nn {
 
-class EmbeddingOptions {
- public:
-  EmbeddingOptions(int64_t num_embeddings, int64_t embedding_dim)
-      : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
-  TAEDA_ARG(int64_t, num_embeddings);
-  TAEDA_ARG(int64_t, embedding_dim);
+/// Of module Embedding.
+struct EmbeddingOptions {
+  /// How many rows there are.
+  Option<int64_t> num_embeddings;
+  /// How many numbers a row has.
+  Option<int64_t> embedding_dim;
   /// The row that starts as zero and gets no gradient; negative counts from the end.
-  TAEDA_ARG(std::optional<int64_t>, padding_idx);
-  /// Rows that are looked up are first scaled down to this norm, in place.
-  TAEDA_ARG(std::optional<double>, max_norm);
-  TAEDA_ARG(double, norm_type) = 2;
-  /// A row's gradient is divided by how often it was looked up.
-  TAEDA_ARG(bool, scale_grad_by_freq) = false;
-  /// The gradient is a sparse tensor of the rows that were looked up.
-  TAEDA_ARG(bool, sparse) = false;
-  /// Given instead of random initial values.
-  TAEDA_ARG(Tensor, _weight);
+  Option<std::optional<int64_t>> padding_idx = std::nullopt;
+  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  Option<std::optional<double>> max_norm = std::nullopt;
+  /// Which norm that is.
+  Option<double> norm_type = 2;
+  /// Whether a row's gradient is divided by how often it was looked up.
+  Option<bool> scale_grad_by_freq = false;
+  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  Option<bool> sparse = false;
+  /// The rows, [num_embeddings, embedding_dim], instead of random ones.
+  Option<Tensor> _weight = Tensor();
 };
 
-/// As EmbeddingOptions, for weights that are given; `freeze`: they do not learn.
-class EmbeddingFromPretrainedOptions {
-  TAEDA_ARG(bool, freeze) = true;
-  TAEDA_ARG(std::optional<int64_t>, padding_idx);
-  TAEDA_ARG(std::optional<double>, max_norm);
-  TAEDA_ARG(double, norm_type) = 2;
-  TAEDA_ARG(bool, scale_grad_by_freq) = false;
-  TAEDA_ARG(bool, sparse) = false;
+/// Of Embedding::from_pretrained.
+struct EmbeddingFromPretrainedOptions {
+  /// Whether the rows do not learn.
+  Option<bool> freeze = true;
+  /// The row that gets no gradient; negative counts from the end.
+  Option<std::optional<int64_t>> padding_idx = std::nullopt;
+  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  Option<std::optional<double>> max_norm = std::nullopt;
+  /// Which norm that is.
+  Option<double> norm_type = 2;
+  /// Whether a row's gradient is divided by how often it was looked up.
+  Option<bool> scale_grad_by_freq = false;
+  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  Option<bool> sparse = false;
 };
 
 /// kSum, kMean or kMax.
@@ -65,57 +72,86 @@ class EmbeddingBagMode {
   Reduction reduction_;
 };
 
-class EmbeddingBagOptions {
- public:
-  EmbeddingBagOptions(int64_t num_embeddings, int64_t embedding_dim)
-      : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
-  TAEDA_ARG(int64_t, num_embeddings);
-  TAEDA_ARG(int64_t, embedding_dim);
-  TAEDA_ARG(std::optional<double>, max_norm);
-  TAEDA_ARG(double, norm_type) = 2;
-  TAEDA_ARG(bool, scale_grad_by_freq) = false;
-  TAEDA_ARG(EmbeddingBagMode, mode) = kMean;
-  /// The gradient is a sparse tensor of the rows that were looked up.
-  TAEDA_ARG(bool, sparse) = false;
-  TAEDA_ARG(Tensor, _weight);
-  /// The last offset is the end of the last bag.
-  TAEDA_ARG(bool, include_last_offset) = false;
+/// Of module EmbeddingBag.
+struct EmbeddingBagOptions {
+  /// How many rows there are.
+  Option<int64_t> num_embeddings;
+  /// How many numbers a row has.
+  Option<int64_t> embedding_dim;
+  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  Option<std::optional<double>> max_norm = std::nullopt;
+  /// Which norm that is.
+  Option<double> norm_type = 2;
+  /// Whether a row's gradient is divided by how often it was looked up.
+  Option<bool> scale_grad_by_freq = false;
+  /// What becomes of a bag's rows: kSum, kMean or kMax.
+  Option<EmbeddingBagMode> mode = kMean;
+  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  Option<bool> sparse = false;
+  /// The rows, [num_embeddings, embedding_dim], instead of random ones.
+  Option<Tensor> _weight = Tensor();
+  /// Whether the last offset is the end of the last bag.
+  Option<bool> include_last_offset = false;
   /// The row that counts for nothing; negative counts from the end.
-  TAEDA_ARG(std::optional<int64_t>, padding_idx);
+  Option<std::optional<int64_t>> padding_idx = std::nullopt;
 };
 
-/// As EmbeddingBagOptions, for weights that are given; `freeze`: they do not learn.
-class EmbeddingBagFromPretrainedOptions {
-  TAEDA_ARG(bool, freeze) = true;
-  TAEDA_ARG(std::optional<double>, max_norm);
-  TAEDA_ARG(double, norm_type) = 2;
-  TAEDA_ARG(bool, scale_grad_by_freq) = false;
-  TAEDA_ARG(EmbeddingBagMode, mode) = kMean;
-  TAEDA_ARG(bool, sparse) = false;
-  TAEDA_ARG(bool, include_last_offset) = false;
-  TAEDA_ARG(std::optional<int64_t>, padding_idx);
+/// Of EmbeddingBag::from_pretrained.
+struct EmbeddingBagFromPretrainedOptions {
+  /// Whether the rows do not learn.
+  Option<bool> freeze = true;
+  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  Option<std::optional<double>> max_norm = std::nullopt;
+  /// Which norm that is.
+  Option<double> norm_type = 2;
+  /// Whether a row's gradient is divided by how often it was looked up.
+  Option<bool> scale_grad_by_freq = false;
+  /// What becomes of a bag's rows: kSum, kMean or kMax.
+  Option<EmbeddingBagMode> mode = kMean;
+  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  Option<bool> sparse = false;
+  /// Whether the last offset is the end of the last bag.
+  Option<bool> include_last_offset = false;
+  /// The row that counts for nothing; negative counts from the end.
+  Option<std::optional<int64_t>> padding_idx = std::nullopt;
 };
 
 namespace functional {
 
-class EmbeddingFuncOptions {
-  TAEDA_ARG(std::optional<int64_t>, padding_idx);
-  TAEDA_ARG(std::optional<double>, max_norm);
-  TAEDA_ARG(double, norm_type) = 2;
-  TAEDA_ARG(bool, scale_grad_by_freq) = false;
-  TAEDA_ARG(bool, sparse) = false;
+/// Of embedding.
+struct EmbeddingFuncOptions {
+  /// The row that gets no gradient; negative counts from the end.
+  Option<std::optional<int64_t>> padding_idx = std::nullopt;
+  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  Option<std::optional<double>> max_norm = std::nullopt;
+  /// Which norm that is.
+  Option<double> norm_type = 2;
+  /// Whether a row's gradient is divided by how often it was looked up.
+  Option<bool> scale_grad_by_freq = false;
+  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  Option<bool> sparse = false;
 };
 
-class EmbeddingBagFuncOptions {
-  TAEDA_ARG(Tensor, offsets);
-  TAEDA_ARG(std::optional<double>, max_norm);
-  TAEDA_ARG(double, norm_type) = 2;
-  TAEDA_ARG(bool, scale_grad_by_freq) = false;
-  TAEDA_ARG(EmbeddingBagMode, mode) = kMean;
-  TAEDA_ARG(bool, sparse) = false;
-  TAEDA_ARG(Tensor, per_sample_weights);
-  TAEDA_ARG(bool, include_last_offset) = false;
-  TAEDA_ARG(std::optional<int64_t>, padding_idx);
+/// Of embedding_bag.
+struct EmbeddingBagFuncOptions {
+  /// Where bags begin in a vector, [B], ascending from 0; undefined for a matrix.
+  Option<Tensor> offsets = Tensor();
+  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  Option<std::optional<double>> max_norm = std::nullopt;
+  /// Which norm that is.
+  Option<double> norm_type = 2;
+  /// Whether a row's gradient is divided by how often it was looked up.
+  Option<bool> scale_grad_by_freq = false;
+  /// What becomes of a bag's rows: kSum, kMean or kMax.
+  Option<EmbeddingBagMode> mode = kMean;
+  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  Option<bool> sparse = false;
+  /// Factors of the rows of sums, in the input's shape; undefined for none.
+  Option<Tensor> per_sample_weights = Tensor();
+  /// Whether the last offset is the end of the last bag.
+  Option<bool> include_last_offset = false;
+  /// The row that counts for nothing; negative counts from the end.
+  Option<std::optional<int64_t>> padding_idx = std::nullopt;
 };
 
 /// Rows of `weight` at the integers in `input`; the row `padding_idx` gets no gradient. With

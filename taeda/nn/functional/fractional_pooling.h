@@ -1,7 +1,7 @@
 // Max pooling over windows at random places, with options.
 #pragma once
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/fractional_pool.h"
 

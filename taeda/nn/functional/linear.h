@@ -1,7 +1,7 @@
 // Linear maps as functions.
 #pragma once
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/linalg/matmul.h"
 

@@ -1,130 +1,190 @@
 // Losses as functions, and the options that functions and modules share.
 #pragma once
 
+#include <concepts>
 #include <functional>
+#include <optional>
+#include <type_traits>
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/loss.h"
 
 namespace taeda::inline v0_2::nn {
 
-/// Of losses that have no other setting.
-class LossOptions {
- public:
-  LossOptions(Reduction reduction = kMean) : reduction_(reduction) {}
-  TAEDA_ARG(Reduction, reduction);
+/// Of losses that have no other setting: modules MSELoss, L1Loss, SoftMarginLoss and
+/// MultiLabelMarginLoss.
+struct LossOptions {
+  /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
 };
 using MSELossOptions = LossOptions;
 using L1LossOptions = LossOptions;
 using SoftMarginLossOptions = LossOptions;
 using MultiLabelMarginLossOptions = LossOptions;
 
-class SmoothL1LossOptions {
+/// Of module SmoothL1Loss.
+struct SmoothL1LossOptions {
+  /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
+  /// Below it a difference counts with its square, above with its size; at least 0.
+  Option<double> beta = 1.0;
+};
+
+/// Of module HuberLoss.
+struct HuberLossOptions {
+  /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
+  /// Up to it a difference counts with its square, beyond with its size; above 0.
+  Option<double> delta = 1.0;
+};
+
+/// Of module CrossEntropyLoss.
+struct CrossEntropyLossOptions {
+  /// A factor of each class, [C]; undefined for none.
+  Option<Tensor> weight = Tensor();
+  /// The target that counts for nothing.
+  Option<int64_t> ignore_index = -100;
+  /// kNone: a loss for each target; kMean: their mean, by the weights; kSum: their sum.
+  Option<Reduction> reduction = kMean;
+  /// How much of the uniform distribution is mixed with the target, from 0 to 1.
+  Option<double> label_smoothing = 0.0;
+};
+
+/// Of module NLLLoss.
+struct NLLLossOptions {
+  /// A factor of each class, [C]; undefined for none.
+  Option<Tensor> weight = Tensor();
+  /// The target that counts for nothing.
+  Option<int64_t> ignore_index = -100;
+  /// kNone: a loss for each target; kMean: their mean, by the weights; kSum: their sum.
+  Option<Reduction> reduction = kMean;
+};
+
+/// Of module BCELoss.
+struct BCELossOptions {
+  /// A factor of each element's loss, broadcasting to the input; undefined for none.
+  Option<Tensor> weight = Tensor();
+  /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
+};
+
+/// Of module BCEWithLogitsLoss.
+struct BCEWithLogitsLossOptions {
+  /// A factor of each element's loss, broadcasting to the input; undefined for none.
+  Option<Tensor> weight = Tensor();
+  /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
+  /// A factor of the positive term, broadcasting to the input; undefined for none.
+  Option<Tensor> pos_weight = Tensor();
+};
+
+/// kNone, kMean, kSum, or kBatchMean: the sum divided by the size of the batch.
+class KLDivReduction {
  public:
-  SmoothL1LossOptions(Reduction reduction = kMean) : reduction_(reduction) {}
-  TAEDA_ARG(Reduction, reduction);
-  TAEDA_ARG(double, beta) = 1.0;
-};
-
-class HuberLossOptions {
- public:
-  HuberLossOptions(Reduction reduction = kMean) : reduction_(reduction) {}
-  TAEDA_ARG(Reduction, reduction);
-  TAEDA_ARG(double, delta) = 1.0;
-};
-
-class CrossEntropyLossOptions {
-  TAEDA_ARG(Tensor, weight);
-  TAEDA_ARG(int64_t, ignore_index) = -100;
-  TAEDA_ARG(Reduction, reduction) = kMean;
-  TAEDA_ARG(double, label_smoothing) = 0.0;
-};
-
-class NLLLossOptions {
-  TAEDA_ARG(Tensor, weight);
-  TAEDA_ARG(int64_t, ignore_index) = -100;
-  TAEDA_ARG(Reduction, reduction) = kMean;
-};
-
-class BCELossOptions {
-  TAEDA_ARG(Tensor, weight);
-  TAEDA_ARG(Reduction, reduction) = kMean;
-};
-
-class BCEWithLogitsLossOptions {
-  TAEDA_ARG(Tensor, weight);
-  TAEDA_ARG(Reduction, reduction) = kMean;
-  TAEDA_ARG(Tensor, pos_weight);
-};
-
-class KLDivLossOptions {
- public:
-  KLDivLossOptions(Reduction reduction = kMean) : reduction_(reduction) {}
-  KLDivLossOptions(BatchMean) : reduction_(kSum), batch_mean_(true) {}
-  KLDivLossOptions& reduction(Reduction value) { return set(value, false); }
-  KLDivLossOptions& reduction(BatchMean) { return set(kSum, true); }
-  /// kSum for kBatchMean
-  Reduction reduction() const { return reduction_; }
+  KLDivReduction(Reduction reduction) : reduction_(reduction) {}
+  KLDivReduction(BatchMean) : reduction_(kSum), batch_mean_(true) {}
+  /// What stands for one of them.
+  template <class E>
+  requires(std::is_class_v<E> && !std::derived_from<E, KLDivReduction> &&
+           std::convertible_to<E, Reduction>) KLDivReduction(E reduction)
+      : reduction_(reduction) {}
+  template <class E>
+  requires(!std::same_as<E, BatchMean> && std::convertible_to<E, BatchMean>) KLDivReduction(E)
+      : KLDivReduction(kBatchMean) {}
+  /// kSum for kBatchMean.
+  operator Reduction() const { return reduction_; }
   bool is_batch_mean() const { return batch_mean_; }
-  TAEDA_ARG(bool, log_target) = false;
 
  private:
-  KLDivLossOptions& set(Reduction reduction, bool batch_mean) {
-    reduction_ = reduction;
-    batch_mean_ = batch_mean;
-    return *this;
-  }
   Reduction reduction_;
   bool batch_mean_ = false;
 };
 
-class MarginRankingLossOptions {
-  TAEDA_ARG(double, margin) = 0;
-  TAEDA_ARG(Reduction, reduction) = kMean;
+/// Of module KLDivLoss.
+struct KLDivLossOptions {
+  /// kNone: a loss for each element; kMean: their mean; kSum: their sum; kBatchMean: their sum
+  /// divided by the size of the batch.
+  Option<KLDivReduction> reduction = kMean;
+  /// Whether the targets are logarithms.
+  Option<bool> log_target = false;
+};
+
+/// Of modules MarginRankingLoss and CosineEmbeddingLoss.
+struct MarginRankingLossOptions {
+  /// By how much the one that should be larger must be; of cosines, from -1 to 1, what those of
+  /// pairs that differ may reach.
+  Option<double> margin = 0;
+  /// kNone: a loss for each pair; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
 };
 using CosineEmbeddingLossOptions = MarginRankingLossOptions;
 
-class HingeEmbeddingLossOptions {
-  TAEDA_ARG(double, margin) = 1.0;
-  TAEDA_ARG(Reduction, reduction) = kMean;
+/// Of module HingeEmbeddingLoss.
+struct HingeEmbeddingLossOptions {
+  /// The distance from which on pairs that differ cost nothing.
+  Option<double> margin = 1.0;
+  /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
 };
 
-class TripletMarginLossOptions {
-  TAEDA_ARG(double, margin) = 1.0;
-  TAEDA_ARG(double, p) = 2.0;
-  TAEDA_ARG(double, eps) = 1e-6;
-  TAEDA_ARG(bool, swap) = false;
-  TAEDA_ARG(Reduction, reduction) = kMean;
+/// Of module TripletMarginLoss.
+struct TripletMarginLossOptions {
+  /// By how much the negative must be farther than the positive, above 0.
+  Option<double> margin = 1.0;
+  /// The norm of differences that is the distance.
+  Option<double> p = 2.0;
+  /// What is added to differences.
+  Option<double> eps = 1e-6;
+  /// Whether the negative's distance is the smaller one of those to anchor and positive.
+  Option<bool> swap = false;
+  /// kNone: a loss for each triplet; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
 };
 
-class TripletMarginWithDistanceLossOptions {
- public:
+/// Of module TripletMarginWithDistanceLoss.
+struct TripletMarginWithDistanceLossOptions {
   using distance_function_t = std::function<Tensor(const Tensor&, const Tensor&)>;
-  /// pairwise_distance unless given.
-  TAEDA_ARG(std::optional<distance_function_t>, distance_function);
-  TAEDA_ARG(double, margin) = 1.0;
-  TAEDA_ARG(bool, swap) = false;
-  TAEDA_ARG(Reduction, reduction) = kMean;
+  /// The distance of two batches [N, D], [N]; pairwise_distance unless given.
+  Option<std::optional<distance_function_t>> distance_function = std::nullopt;
+  /// By how much the negative must be farther than the positive, above 0.
+  Option<double> margin = 1.0;
+  /// Whether the negative's distance is the smaller one of those to anchor and positive.
+  Option<bool> swap = false;
+  /// kNone: a loss for each triplet; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
 };
 
-class MultiMarginLossOptions {
-  TAEDA_ARG(int64_t, p) = 1;
-  TAEDA_ARG(double, margin) = 1.0;
-  TAEDA_ARG(Tensor, weight);
-  TAEDA_ARG(Reduction, reduction) = kMean;
+/// Of module MultiMarginLoss.
+struct MultiMarginLossOptions {
+  /// The exponent of a class's part, 1 or 2.
+  Option<int64_t> p = 1;
+  /// By how much the target's score must be larger than others.
+  Option<double> margin = 1.0;
+  /// A factor of each class, [C]; undefined for none.
+  Option<Tensor> weight = Tensor();
+  /// kNone: a loss for each example; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
 };
 
-class MultiLabelSoftMarginLossOptions {
-  TAEDA_ARG(Tensor, weight);
-  TAEDA_ARG(Reduction, reduction) = kMean;
+/// Of module MultiLabelSoftMarginLoss.
+struct MultiLabelSoftMarginLossOptions {
+  /// A factor of each class, [C]; undefined for none.
+  Option<Tensor> weight = Tensor();
+  /// kNone: a loss for each example; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
 };
 
-class PoissonNLLLossOptions {
-  TAEDA_ARG(bool, log_input) = true;
-  TAEDA_ARG(bool, full) = false;
-  TAEDA_ARG(double, eps) = 1e-8;
-  TAEDA_ARG(Reduction, reduction) = kMean;
+/// Of module PoissonNLLLoss.
+struct PoissonNLLLossOptions {
+  /// Whether the input is the logarithm of the mean.
+  Option<bool> log_input = true;
+  /// Whether Stirling's approximation of the target's factorial is added.
+  Option<bool> full = false;
+  /// What is added to an input before its logarithm.
+  Option<double> eps = 1e-8;
+  /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
+  Option<Reduction> reduction = kMean;
 };
 
 namespace functional {
@@ -187,7 +247,11 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const BinaryCrossEntropyWithLogitsFuncOptions& o);
 template <class = void>
 Tensor kl_div(const Tensor& x, const Tensor& target, const KLDivFuncOptions& o) {
-  return taeda::kl_div(x, target, o.reduction(), o.log_target(), o.is_batch_mean());
+  return taeda::kl_div(x, target, Reduction(o.reduction), o.log_target,
+                       o.reduction.is_batch_mean());
+}
+inline Tensor kl_div(const Tensor& x, const Tensor& target, BatchMean) {
+  return taeda::kl_div(x, target, kSum, /*log_target=*/false, /*batch_mean=*/true);
 }
 Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNLLLossFuncOptions& o);
 Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target,
@@ -224,4 +288,4 @@ Tensor triplet_margin_with_distance_loss(
     const TripletMarginWithDistanceLossFuncOptions& options = {});
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -1,7 +1,7 @@
 // Normalisation as functions, and its options.
 #pragma once
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/norm.h"
 

@@ -1,17 +1,20 @@
 // Padding.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
-class PadFuncOptions {
- public:
-  PadFuncOptions(std::vector<int64_t> pad) : pad_(std::move(pad)) {}
-  TAEDA_ARG(std::vector<int64_t>, pad);
-  TAEDA_ARG(PaddingMode, mode) = kConstant;
-  TAEDA_ARG(double, value) = 0;
+/// Of pad.
+struct PadFuncOptions {
+  /// Elements before and after the last dimension, before and after the one before it, and so on;
+  /// negative ones are cut off.
+  Option<std::vector<int64_t>> pad;
+  /// What they are: kConstant, kReflect, kReplicate or kCircular.
+  Option<PaddingMode> mode = kConstant;
+  /// Of kConstant: their value.
+  Option<double> value = 0;
 };
 
 /// Adds pad[0] entries before and pad[1] after the last dimension, pad[2] and pad[3] around the one
@@ -24,4 +27,4 @@ Tensor pad(const Tensor& input, const PadFuncOptions& o) {
   return pad(input, o.pad(), o.mode(), o.value());
 }
 
-}  // namespace taeda::nn::functional
+}  // namespace taeda::inline v0_2::nn::functional

@@ -1,7 +1,7 @@
 // Pooling as functions. The forms with plain arguments are those of ops/nn/pool.h.
 #pragma once
 
-#include "taeda/nn/option.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 #include "taeda/ops/nn/pool.h"
 

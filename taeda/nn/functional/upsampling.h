@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::inline v0_2::nn {
@@ -21,7 +21,7 @@ class InterpolationMode {
   }
   /// What stands for one of them.
   template <class E>
-  requires(std::is_class_v<E> && !std::same_as<E, InterpolationMode> &&
+  requires(std::is_class_v<E> && !std::derived_from<E, InterpolationMode> &&
            std::convertible_to<E, Interpolation>) InterpolationMode(E mode)
       : mode_(static_cast<Interpolation>(mode)) {}
   operator Interpolation() const { return mode_; }
@@ -32,32 +32,41 @@ class InterpolationMode {
   Interpolation mode_;
 };
 
-class UpsampleOptions {
- public:
+/// Of module Upsample.
+struct UpsampleOptions {
   using mode_t = InterpolationMode;
   /// Sizes of the result, one for each dimension behind batch and channel ...
-  TAEDA_ARG(std::optional<std::vector<int64_t>>, size);
-  /// ... or factors by which they grow.
-  TAEDA_ARG(std::optional<std::vector<double>>, scale_factor);
-  TAEDA_ARG(mode_t, mode) = kNearest;
-  /// The corners' elements, rather than the corners, of input and result lie on each other.
-  TAEDA_ARG(std::optional<bool>, align_corners);
+  Option<std::optional<std::vector<int64_t>>> size = std::nullopt;
+  /// ... or factors by which they grow, above 0.
+  Option<std::optional<std::vector<double>>> scale_factor = std::nullopt;
+  /// How values between the elements come about: kNearest, kNearestExact, kLinear, kBilinear,
+  /// kBicubic, kTrilinear or kArea.
+  Option<InterpolationMode> mode = kNearest;
+  /// Whether the corners' elements, rather than the corners, of input and result lie on each other;
+  /// false unless given, which modes nearest and area do not allow.
+  Option<std::optional<bool>> align_corners = std::nullopt;
 };
 
 namespace functional {
 
-class InterpolateFuncOptions {
- public:
+/// Of interpolate.
+struct InterpolateFuncOptions {
   using mode_t = InterpolationMode;
-  TAEDA_ARG(std::optional<std::vector<int64_t>>, size);
-  TAEDA_ARG(std::optional<std::vector<double>>, scale_factor);
-  TAEDA_ARG(mode_t, mode) = kNearest;
-  TAEDA_ARG(std::optional<bool>, align_corners);
-  /// Positions follow from the sizes of input and result instead of the factors.
-  TAEDA_ARG(std::optional<bool>, recompute_scale_factor);
-  /// Of kBilinear and kBicubic: where the result is smaller, each of its elements is a mean of all
-  /// that it covers, so that fine patterns do not become coarse ones.
-  TAEDA_ARG(bool, antialias) = false;
+  /// Sizes of the result, one for each dimension behind batch and channel ...
+  Option<std::optional<std::vector<int64_t>>> size = std::nullopt;
+  /// ... or factors by which they grow, above 0.
+  Option<std::optional<std::vector<double>>> scale_factor = std::nullopt;
+  /// How values between the elements come about: kNearest, kNearestExact, kLinear, kBilinear,
+  /// kBicubic, kTrilinear or kArea.
+  Option<InterpolationMode> mode = kNearest;
+  /// Whether the corners' elements, rather than the corners, of input and result lie on each other;
+  /// false unless given, which modes nearest and area do not allow.
+  Option<std::optional<bool>> align_corners = std::nullopt;
+  /// Whether positions follow from the sizes of input and result instead of the factors.
+  Option<std::optional<bool>> recompute_scale_factor = std::nullopt;
+  /// Of kBilinear and kBicubic: where the result is smaller, whether each of its elements is a mean
+  /// of all that it covers, so that fine patterns do not become coarse ones.
+  Option<bool> antialias = false;
 };
 
 /// `input` [N, C, ...] with other sizes behind batch and channel: exactly one of `size` and
@@ -70,4 +79,4 @@ class InterpolateFuncOptions {
 Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options = {});
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

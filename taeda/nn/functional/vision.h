@@ -1,41 +1,47 @@
 // Rearranging and sampling images.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/types.h"
 
 namespace taeda::inline v0_2::nn {
 
-class PixelShuffleOptions {
- public:
-  PixelShuffleOptions(int64_t upscale_factor) : upscale_factor_(upscale_factor) {}
-  TAEDA_ARG(int64_t, upscale_factor);
+/// Of module PixelShuffle.
+struct PixelShuffleOptions {
+  /// By how much height and width grow, at least 1; its square divides the channels.
+  Option<int64_t> upscale_factor;
 };
 
-class PixelUnshuffleOptions {
- public:
-  PixelUnshuffleOptions(int64_t downscale_factor) : downscale_factor_(downscale_factor) {}
-  TAEDA_ARG(int64_t, downscale_factor);
+/// Of module PixelUnshuffle.
+struct PixelUnshuffleOptions {
+  /// By how much height and width, multiples of it, shrink; at least 1.
+  Option<int64_t> downscale_factor;
 };
 
-class UnfoldOptions {
- public:
-  UnfoldOptions(ExpandingArray<2> kernel_size) : kernel_size_(kernel_size) {}
-  TAEDA_ARG(ExpandingArray<2>, kernel_size);
-  TAEDA_ARG(ExpandingArray<2>, dilation) = 1;
-  TAEDA_ARG(ExpandingArray<2>, padding) = 0;
-  TAEDA_ARG(ExpandingArray<2>, stride) = 1;
+/// Of module Unfold. Two sizes may be given as one number for both.
+struct UnfoldOptions {
+  /// The sizes of a window, in elements.
+  Option<ExpandingArray<2>> kernel_size;
+  /// Elements of the image from one of a window to the next, at least 1.
+  Option<ExpandingArray<2>> dilation = 1;
+  /// Zeros that stand beyond each border.
+  Option<ExpandingArray<2>> padding = 0;
+  /// Elements from one window to the next, at least 1.
+  Option<ExpandingArray<2>> stride = 1;
 };
 
-class FoldOptions {
- public:
-  FoldOptions(ExpandingArray<2> output_size, ExpandingArray<2> kernel_size)
-      : output_size_(output_size), kernel_size_(kernel_size) {}
-  TAEDA_ARG(ExpandingArray<2>, output_size);
-  TAEDA_ARG(ExpandingArray<2>, kernel_size);
-  TAEDA_ARG(ExpandingArray<2>, dilation) = 1;
-  TAEDA_ARG(ExpandingArray<2>, padding) = 0;
-  TAEDA_ARG(ExpandingArray<2>, stride) = 1;
+/// Of module Fold. Two sizes may be given as one number for both.
+struct FoldOptions {
+  /// The image's height and width.
+  Option<ExpandingArray<2>> output_size;
+  /// The sizes of a window, in elements.
+  Option<ExpandingArray<2>> kernel_size;
+  /// Elements of the image from one of a window to the next, at least 1.
+  Option<ExpandingArray<2>> dilation = 1;
+  /// Zeros that stand beyond each border.
+  Option<ExpandingArray<2>> padding = 0;
+  /// Elements from one window to the next, at least 1.
+  Option<ExpandingArray<2>> stride = 1;
 };
 
 namespace functional {
@@ -59,15 +65,17 @@ Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options);
 /// of `output_size`. Throws Error where sizes do not fit.
 Tensor fold(const Tensor& input, const FoldFuncOptions& options);
 
-class GridSampleFuncOptions {
- public:
+/// Of grid_sample.
+struct GridSampleFuncOptions {
   using mode_t = Interpolation;
   using padding_mode_t = PaddingMode;
-  /// kBilinear (for volumes, too), kNearest or, for images, kBicubic
-  TAEDA_ARG(mode_t, mode) = kBilinear;
-  /// kZeros, kBorder or kReflection
-  TAEDA_ARG(padding_mode_t, padding_mode) = kZeros;
-  TAEDA_ARG(std::optional<bool>, align_corners);
+  /// kBilinear (for volumes, too), kNearest or, for images, kBicubic.
+  Option<Interpolation> mode = kBilinear;
+  /// What stands beyond the borders: kZeros, kBorder or kReflection.
+  Option<PaddingMode> padding_mode = kZeros;
+  /// Whether -1 and 1 are the centres of the corners' pixels rather than their outer corners; false
+  /// unless given, of which a warning says so.
+  Option<std::optional<bool>> align_corners = std::nullopt;
 };
 
 /// Where pixels of images of `size` [N, C, H, W] (or [N, C, D, H, W]) come from under the affine
@@ -83,4 +91,4 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid,
                    const GridSampleFuncOptions& options = {});
 
 }  // namespace functional
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -1,24 +1,24 @@
 // A softmax over very many classes.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/modules/linear.h"
 
 namespace taeda::inline v0_2::nn {
 
-class AdaptiveLogSoftmaxWithLossOptions {
- public:
-  AdaptiveLogSoftmaxWithLossOptions(int64_t in_features, int64_t n_classes,
-                                    std::vector<int64_t> cutoffs)
-      : in_features_(in_features), n_classes_(n_classes), cutoffs_(std::move(cutoffs)) {}
-  TAEDA_ARG(int64_t, in_features);
-  TAEDA_ARG(int64_t, n_classes);
-  /// The first class of each cluster, ascending; classes are ordered by falling frequency.
-  TAEDA_ARG(std::vector<int64_t>, cutoffs);
+/// Of module AdaptiveLogSoftmaxWithLoss.
+struct AdaptiveLogSoftmaxWithLossOptions {
+  /// How many numbers an input has.
+  Option<int64_t> in_features;
+  /// How many classes there are, ordered by falling frequency.
+  Option<int64_t> n_classes;
+  /// The first class of each cluster, ascending from 1 to below n_classes.
+  Option<std::vector<int64_t>> cutoffs;
   /// Cluster i (from 1) sees in_features / div_value^i features.
-  TAEDA_ARG(double, div_value) = 4.0;
-  TAEDA_ARG(bool, head_bias) = false;
+  Option<double> div_value = 4.0;
+  /// Whether the first softmax has a bias.
+  Option<bool> head_bias = false;
 };
 
 /// What AdaptiveLogSoftmaxWithLoss gives.
@@ -34,15 +34,12 @@ struct ASMoutput {
 /// another one (Grave et al. 2017, arXiv:1609.04309).
 class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLossImpl> {
  public:
+  using Options = AdaptiveLogSoftmaxWithLossOptions;
   AdaptiveLogSoftmaxWithLossImpl(int64_t in_features, int64_t n_classes,
                                  std::vector<int64_t> first_classes)
-      : AdaptiveLogSoftmaxWithLossImpl(
-            AdaptiveLogSoftmaxWithLossOptions(in_features, n_classes, std::move(first_classes))) {}
+      : AdaptiveLogSoftmaxWithLossImpl(Options{in_features, n_classes, std::move(first_classes)}) {}
   /// Throws ValueError unless the cutoffs ascend between 1 and n_classes - 1.
-  explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions o)
-      : options(std::move(o)) {
-    reset();
-  }
+  explicit AdaptiveLogSoftmaxWithLossImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
   /// `input` [N, in_features] with targets [N], or [in_features] with one number. Throws Error for
@@ -53,7 +50,7 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
   /// The most probable class of each row, [N].
   Tensor predict(const Tensor& input) { return log_prob(input).argmax(1); }
 
-  AdaptiveLogSoftmaxWithLossOptions options;
+  Options options;
   /// Those of the options and n_classes.
   std::vector<int64_t> cutoffs;
   int64_t shortlist_size = 0, n_clusters = 0, head_size = 0;

@@ -9,7 +9,7 @@ namespace taeda::inline v0_2::nn {
 /// -log of the probability of target sequences over all their alignments; see ops/nn/ctc_loss.h.
 class CTCLossImpl : public detail::LossModule<CTCLossOptions, CTCLossImpl> {
  public:
-  explicit CTCLossImpl(CTCLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                  const Tensor& target_lengths) {
     return functional::ctc_loss(log_probs, targets, input_lengths, target_lengths, options);

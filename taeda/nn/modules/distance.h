@@ -11,7 +11,8 @@ namespace taeda::inline v0_2::nn {
 class CosineSimilarityImpl
     : public detail::OptionsModule<CosineSimilarityOptions, CosineSimilarityImpl> {
  public:
-  explicit CosineSimilarityImpl(CosineSimilarityOptions o = {}) : OptionsModule(std::move(o)) {}
+  using OptionsModule::OptionsModule;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& x1, const Tensor& x2) {
     return functional::cosine_similarity(x1, x2, options);
   }
@@ -22,11 +23,12 @@ TAEDA_MODULE(CosineSimilarity);
 class PairwiseDistanceImpl
     : public detail::OptionsModule<PairwiseDistanceOptions, PairwiseDistanceImpl> {
  public:
-  explicit PairwiseDistanceImpl(PairwiseDistanceOptions o = {}) : OptionsModule(std::move(o)) {}
+  using OptionsModule::OptionsModule;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& x1, const Tensor& x2) {
     return functional::pairwise_distance(x1, x2, options);
   }
 };
 TAEDA_MODULE(PairwiseDistance);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

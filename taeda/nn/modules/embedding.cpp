@@ -1,5 +1,6 @@
 #include "taeda/nn/modules/embedding.h"
 
+#include "taeda/nn/settings.h"
 #include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn {
@@ -29,14 +30,13 @@ void draw_rows(const Tensor& weight, const std::optional<int64_t>& padding_idx) 
   if (padding_idx) init::zeros_(weight.detach().select(0, *padding_idx));
 }
 
-/// The options that both layers print alike.
-std::string row_text(const auto& options) {
-  std::string out;
-  if (options.max_norm()) out += ", max_norm=" + float_text(*options.max_norm());
-  if (options.norm_type() != 2) out += ", norm_type=" + float_text(options.norm_type());
-  if (options.scale_grad_by_freq()) out += ", scale_grad_by_freq=True";
-  if (options.sparse()) out += ", sparse=True";
-  return out;
+/// What both layers show alike, `padding` in between.
+void show_rows(Settings& out, const auto& o, const std::optional<int64_t>& padding) {
+  out.plain("num_embeddings", o.num_embeddings).plain("embedding_dim", o.embedding_dim);
+  out.present("padding_idx", padding).present("max_norm", o.max_norm());
+  out.unless(2, "norm_type", o.norm_type());
+  out.unless(false, "scale_grad_by_freq", o.scale_grad_by_freq());
+  out.unless(false, "sparse", o.sparse());
 }
 
 }  // namespace
@@ -49,24 +49,22 @@ void EmbeddingImpl::reset() {
 
 void EmbeddingImpl::reset_parameters() { draw_rows(weight, options.padding_idx()); }
 
-std::string EmbeddingImpl::extra_repr() const {
-  std::string out = taeda::detail::concat(options.num_embeddings(), ", ", options.embedding_dim());
-  if (options.padding_idx()) out += ", padding_idx=" + std::to_string(*options.padding_idx());
-  return out + row_text(options);
+void EmbeddingImpl::settings(Settings& out) const {
+  show_rows(out.of(typeid(EmbeddingImpl)), options, options.padding_idx);
 }
 
 Embedding Embedding::from_pretrained(const Tensor& embeddings,
                                      const EmbeddingFromPretrainedOptions& o) {
   TAEDA_CHECK_VALUE(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
-  EmbeddingOptions options(embeddings.size(0), embeddings.size(1));
-  options.padding_idx(o.padding_idx())
-      .max_norm(o.max_norm())
-      .norm_type(o.norm_type())
-      .scale_grad_by_freq(o.scale_grad_by_freq())
-      .sparse(o.sparse())
-      ._weight(embeddings);
-  Embedding out(options);
-  out->weight.requires_grad_(!o.freeze());
+  Embedding out({.num_embeddings = embeddings.size(0),
+                 .embedding_dim = embeddings.size(1),
+                 .padding_idx = o.padding_idx,
+                 .max_norm = o.max_norm,
+                 .norm_type = o.norm_type,
+                 .scale_grad_by_freq = o.scale_grad_by_freq,
+                 .sparse = o.sparse,
+                 ._weight = embeddings});
+  out->weight.requires_grad_(!o.freeze);
   return out;
 }
 
@@ -78,43 +76,46 @@ void EmbeddingBagImpl::reset() {
 
 void EmbeddingBagImpl::reset_parameters() { draw_rows(weight, options.padding_idx()); }
 
-std::string EmbeddingBagImpl::extra_repr() const {
-  std::string out = taeda::detail::concat(options.num_embeddings(), ", ", options.embedding_dim());
-  out += row_text(options) + ", mode=" + options.mode().name();
-  if (options.padding_idx()) out += ", padding_idx=" + std::to_string(*options.padding_idx());
-  return out;
+void EmbeddingBagImpl::settings(Settings& out) const {
+  const auto& o = options;
+  show_rows(out.of(typeid(EmbeddingBagImpl)), o, std::nullopt);
+  if (out.is_python())
+    out("mode", o.mode.name());
+  else if (!o.mode.is_mean())
+    out("mode", o.mode.is_sum() ? "kSum" : "kMax");
+  if (o.include_last_offset) out.libtorch("include_last_offset", true);
+  out.present("padding_idx", o.padding_idx());
 }
 
 Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets,
                                  const Tensor& per_sample_weights) {
   return functional::embedding_bag(input, weight,
-                                   functional::EmbeddingBagFuncOptions()
-                                       .offsets(offsets)
-                                       .max_norm(options.max_norm())
-                                       .norm_type(options.norm_type())
-                                       .scale_grad_by_freq(options.scale_grad_by_freq())
-                                       .mode(options.mode())
-                                       .sparse(options.sparse())
-                                       .per_sample_weights(per_sample_weights)
-                                       .include_last_offset(options.include_last_offset())
-                                       .padding_idx(options.padding_idx()));
+                                   {.offsets = offsets,
+                                    .max_norm = options.max_norm,
+                                    .norm_type = options.norm_type,
+                                    .scale_grad_by_freq = options.scale_grad_by_freq,
+                                    .mode = options.mode,
+                                    .sparse = options.sparse,
+                                    .per_sample_weights = per_sample_weights,
+                                    .include_last_offset = options.include_last_offset,
+                                    .padding_idx = options.padding_idx});
 }
 
 EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& embeddings,
                                            const EmbeddingBagFromPretrainedOptions& o) {
   TAEDA_CHECK_VALUE(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
-  EmbeddingBagOptions options(embeddings.size(0), embeddings.size(1));
-  options.max_norm(o.max_norm())
-      .norm_type(o.norm_type())
-      .scale_grad_by_freq(o.scale_grad_by_freq())
-      .sparse(o.sparse())
-      .mode(o.mode())
-      .include_last_offset(o.include_last_offset())
-      .padding_idx(o.padding_idx())
-      ._weight(embeddings);
-  EmbeddingBag out(options);
-  out->weight.requires_grad_(!o.freeze());
+  EmbeddingBag out({.num_embeddings = embeddings.size(0),
+                    .embedding_dim = embeddings.size(1),
+                    .max_norm = o.max_norm,
+                    .norm_type = o.norm_type,
+                    .scale_grad_by_freq = o.scale_grad_by_freq,
+                    .mode = o.mode,
+                    .sparse = o.sparse,
+                    ._weight = embeddings,
+                    .include_last_offset = o.include_last_offset,
+                    .padding_idx = o.padding_idx});
+  out->weight.requires_grad_(!o.freeze);
   return out;
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -10,23 +10,23 @@ namespace taeda::inline v0_2::nn {
 /// A row of `weight` [num_embeddings, embedding_dim] for each integer; normal initial values.
 class EmbeddingImpl : public Cloneable<EmbeddingImpl> {
  public:
+  using Options = EmbeddingOptions;
   EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim)
-      : EmbeddingImpl(EmbeddingOptions(num_embeddings, embedding_dim)) {}
-  explicit EmbeddingImpl(EmbeddingOptions o) : options(std::move(o)) { reset(); }
+      : EmbeddingImpl(Options{num_embeddings, embedding_dim}) {}
+  explicit EmbeddingImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) {
     return functional::embedding(input, weight,
-                                 functional::EmbeddingFuncOptions()
-                                     .padding_idx(options.padding_idx())
-                                     .max_norm(options.max_norm())
-                                     .norm_type(options.norm_type())
-                                     .scale_grad_by_freq(options.scale_grad_by_freq())
-                                     .sparse(options.sparse()));
+                                 {.padding_idx = options.padding_idx,
+                                  .max_norm = options.max_norm,
+                                  .norm_type = options.norm_type,
+                                  .scale_grad_by_freq = options.scale_grad_by_freq,
+                                  .sparse = options.sparse});
   }
 
-  EmbeddingOptions options;
+  Options options;
   Tensor weight;
 };
 
@@ -42,16 +42,17 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
 /// Sums, means or maxima of bags of rows of `weight`; see functional::embedding_bag.
 class EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
  public:
+  using Options = EmbeddingBagOptions;
   EmbeddingBagImpl(int64_t num_embeddings, int64_t embedding_dim)
-      : EmbeddingBagImpl(EmbeddingBagOptions(num_embeddings, embedding_dim)) {}
-  explicit EmbeddingBagImpl(EmbeddingBagOptions o) : options(std::move(o)) { reset(); }
+      : EmbeddingBagImpl(Options{num_embeddings, embedding_dim}) {}
+  explicit EmbeddingBagImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input, const Tensor& offsets = {},
                  const Tensor& per_sample_weights = {});
 
-  EmbeddingBagOptions options;
+  Options options;
   Tensor weight;
 };
 
@@ -64,4 +65,4 @@ class EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
                                       const EmbeddingBagFromPretrainedOptions& options = {});
 };
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

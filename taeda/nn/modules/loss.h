@@ -9,16 +9,22 @@
 namespace taeda::inline v0_2::nn {
 
 namespace detail {
-/// A loss with its options. A weight is registered as a buffer, which the options share.
-template <class LossOptionsT, class Derived>
+/// A loss with its options, of which the first may be given without a name. A weight is registered
+/// as a buffer, which the options share.
+template <class OptionsType, class Derived>
 class LossModule : public Cloneable<Derived> {
  public:
-  explicit LossModule(LossOptionsT o) : options(std::move(o)) { LossModule::reset(); }
+  using Options = OptionsType;
+  explicit LossModule(Options o = {}) : options(std::move(o)) { LossModule::reset(); }
+  template <class T>
+  requires requires(T first) { Options{first}; }
+  explicit LossModule(T first) : LossModule(Options{std::move(first)}) {}
   void reset() override {
-    if constexpr (requires { options.weight(); }) share("weight", options.weight());
-    if constexpr (requires { options.pos_weight(); }) share("pos_weight", options.pos_weight());
+    if constexpr (requires { options.weight; }) share("weight", options.weight);
+    if constexpr (requires { options.pos_weight; }) share("pos_weight", options.pos_weight);
   }
-  LossOptionsT options;
+  void settings(Settings& out) const override;
+  Options options;
 
  private:
   /// A copy of a module starts with its own tensor, not with the original's.
@@ -31,7 +37,7 @@ class LossModule : public Cloneable<Derived> {
 /// (input - target)^2
 class MSELossImpl : public detail::LossModule<MSELossOptions, MSELossImpl> {
  public:
-  explicit MSELossImpl(MSELossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::mse_loss(input, target, options);
   }
@@ -41,7 +47,7 @@ TAEDA_MODULE(MSELoss);
 /// |input - target|
 class L1LossImpl : public detail::LossModule<L1LossOptions, L1LossImpl> {
  public:
-  explicit L1LossImpl(L1LossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::l1_loss(input, target, options);
   }
@@ -51,7 +57,7 @@ TAEDA_MODULE(L1Loss);
 /// Quadratic near zero, linear beyond beta.
 class SmoothL1LossImpl : public detail::LossModule<SmoothL1LossOptions, SmoothL1LossImpl> {
  public:
-  explicit SmoothL1LossImpl(SmoothL1LossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::smooth_l1_loss(input, target, options);
   }
@@ -61,7 +67,7 @@ TAEDA_MODULE(SmoothL1Loss);
 /// Quadratic near zero, linear beyond delta.
 class HuberLossImpl : public detail::LossModule<HuberLossOptions, HuberLossImpl> {
  public:
-  explicit HuberLossImpl(HuberLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::huber_loss(input, target, options);
   }
@@ -72,7 +78,7 @@ TAEDA_MODULE(HuberLoss);
 class CrossEntropyLossImpl
     : public detail::LossModule<CrossEntropyLossOptions, CrossEntropyLossImpl> {
  public:
-  explicit CrossEntropyLossImpl(CrossEntropyLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::cross_entropy(input, target, options);
   }
@@ -82,7 +88,7 @@ TAEDA_MODULE(CrossEntropyLoss);
 /// -input[target] over log-probabilities.
 class NLLLossImpl : public detail::LossModule<NLLLossOptions, NLLLossImpl> {
  public:
-  explicit NLLLossImpl(NLLLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::nll_loss(input, target, options);
   }
@@ -92,7 +98,7 @@ TAEDA_MODULE(NLLLoss);
 /// Cross entropy of probabilities against targets in [0, 1].
 class BCELossImpl : public detail::LossModule<BCELossOptions, BCELossImpl> {
  public:
-  explicit BCELossImpl(BCELossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::binary_cross_entropy(input, target, options);
   }
@@ -103,7 +109,7 @@ TAEDA_MODULE(BCELoss);
 class BCEWithLogitsLossImpl
     : public detail::LossModule<BCEWithLogitsLossOptions, BCEWithLogitsLossImpl> {
  public:
-  explicit BCEWithLogitsLossImpl(BCEWithLogitsLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::binary_cross_entropy_with_logits(input, target, options);
   }
@@ -113,7 +119,7 @@ TAEDA_MODULE(BCEWithLogitsLoss);
 /// target (log target - input).
 class KLDivLossImpl : public detail::LossModule<KLDivLossOptions, KLDivLossImpl> {
  public:
-  explicit KLDivLossImpl(KLDivLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::kl_div(input, target, options);
   }
@@ -123,7 +129,7 @@ TAEDA_MODULE(KLDivLoss);
 /// Negative log likelihood of counts.
 class PoissonNLLLossImpl : public detail::LossModule<PoissonNLLLossOptions, PoissonNLLLossImpl> {
  public:
-  explicit PoissonNLLLossImpl(PoissonNLLLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::poisson_nll_loss(input, target, options);
   }
@@ -134,7 +140,7 @@ TAEDA_MODULE(PoissonNLLLoss);
 class HingeEmbeddingLossImpl
     : public detail::LossModule<HingeEmbeddingLossOptions, HingeEmbeddingLossImpl> {
  public:
-  explicit HingeEmbeddingLossImpl(HingeEmbeddingLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::hinge_embedding_loss(input, target, options);
   }
@@ -144,7 +150,7 @@ TAEDA_MODULE(HingeEmbeddingLoss);
 /// log(1 + exp(-t x)).
 class SoftMarginLossImpl : public detail::LossModule<SoftMarginLossOptions, SoftMarginLossImpl> {
  public:
-  explicit SoftMarginLossImpl(SoftMarginLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::soft_margin_loss(input, target, options);
   }
@@ -155,7 +161,7 @@ TAEDA_MODULE(SoftMarginLoss);
 class MarginRankingLossImpl
     : public detail::LossModule<MarginRankingLossOptions, MarginRankingLossImpl> {
  public:
-  explicit MarginRankingLossImpl(MarginRankingLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& x1, const Tensor& x2, const Tensor& target) {
     return functional::margin_ranking_loss(x1, x2, target, options);
   }
@@ -166,7 +172,7 @@ TAEDA_MODULE(MarginRankingLoss);
 class CosineEmbeddingLossImpl
     : public detail::LossModule<CosineEmbeddingLossOptions, CosineEmbeddingLossImpl> {
  public:
-  explicit CosineEmbeddingLossImpl(CosineEmbeddingLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& x1, const Tensor& x2, const Tensor& target) {
     return functional::cosine_embedding_loss(x1, x2, target, options);
   }
@@ -177,7 +183,7 @@ TAEDA_MODULE(CosineEmbeddingLoss);
 class TripletMarginLossImpl
     : public detail::LossModule<TripletMarginLossOptions, TripletMarginLossImpl> {
  public:
-  explicit TripletMarginLossImpl(TripletMarginLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
     return functional::triplet_margin_loss(anchor, positive, negative, options);
   }
@@ -187,7 +193,7 @@ TAEDA_MODULE(TripletMarginLoss);
 /// The target's score shall be larger than every other one by the margin.
 class MultiMarginLossImpl : public detail::LossModule<MultiMarginLossOptions, MultiMarginLossImpl> {
  public:
-  explicit MultiMarginLossImpl(MultiMarginLossOptions o = {}) : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::multi_margin_loss(input, target, options);
   }
@@ -198,8 +204,7 @@ TAEDA_MODULE(MultiMarginLoss);
 class MultiLabelMarginLossImpl
     : public detail::LossModule<MultiLabelMarginLossOptions, MultiLabelMarginLossImpl> {
  public:
-  explicit MultiLabelMarginLossImpl(MultiLabelMarginLossOptions o = {})
-      : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::multilabel_margin_loss(input, target, options);
   }
@@ -210,8 +215,7 @@ TAEDA_MODULE(MultiLabelMarginLoss);
 class MultiLabelSoftMarginLossImpl
     : public detail::LossModule<MultiLabelSoftMarginLossOptions, MultiLabelSoftMarginLossImpl> {
  public:
-  explicit MultiLabelSoftMarginLossImpl(MultiLabelSoftMarginLossOptions o = {})
-      : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::multilabel_soft_margin_loss(input, target, options);
   }
@@ -223,12 +227,11 @@ class TripletMarginWithDistanceLossImpl
     : public detail::LossModule<TripletMarginWithDistanceLossOptions,
                                 TripletMarginWithDistanceLossImpl> {
  public:
-  explicit TripletMarginWithDistanceLossImpl(TripletMarginWithDistanceLossOptions o = {})
-      : LossModule(std::move(o)) {}
+  using LossModule::LossModule;
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
     return functional::triplet_margin_with_distance_loss(anchor, positive, negative, options);
   }
 };
 TAEDA_MODULE(TripletMarginWithDistanceLoss);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

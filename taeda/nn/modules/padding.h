@@ -8,12 +8,11 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of ReflectionPad, ReplicationPad and ZeroPad in D dimensions.
+/// Of modules ReflectionPad, ReplicationPad and ZeroPad in D dimensions.
 template <size_t D>
-class PadOptions {
- public:
-  PadOptions(ExpandingArray<D * 2> padding) : padding_(padding) {}
-  TAEDA_ARG(ExpandingArray<D * 2>, padding);
+struct PadOptions {
+  /// How many elements stand before and after each dimension, from the last one on.
+  Option<ExpandingArray<D * 2>> padding;
 };
 using ReflectionPad1dOptions = PadOptions<1>;
 using ReflectionPad2dOptions = PadOptions<2>;
@@ -23,43 +22,44 @@ using ReplicationPad2dOptions = PadOptions<2>;
 using ReplicationPad3dOptions = PadOptions<3>;
 using ZeroPad2dOptions = PadOptions<2>;
 
+/// Of module ConstantPad in D dimensions.
 template <size_t D>
-class ConstantPadOptions {
- public:
-  ConstantPadOptions(ExpandingArray<D * 2> padding, double value)
-      : padding_(padding), value_(value) {}
-  TAEDA_ARG(ExpandingArray<D * 2>, padding);
-  TAEDA_ARG(double, value);
+struct ConstantPadOptions {
+  /// How many elements stand before and after each dimension, from the last one on.
+  Option<ExpandingArray<D * 2>> padding;
+  /// What they are.
+  Option<double> value;
 };
 using ConstantPad1dOptions = ConstantPadOptions<1>;
 using ConstantPad2dOptions = ConstantPadOptions<2>;
 using ConstantPad3dOptions = ConstantPadOptions<3>;
 
 namespace detail {
+/// What padding layers show, by the kind of their borders and, if it is no other's, their value.
+void show_padding(Settings& out, PaddingMode mode, IntArrayRef padding);
+void show_padding(Settings& out, double value, IntArrayRef padding);
+
 template <size_t D, PaddingMode Mode, class Derived>
 class PadModule : public OptionsModule<PadOptions<D>, Derived> {
  public:
-  PadModule(ExpandingArray<D * 2> padding) : PadModule(PadOptions<D>(padding)) {}
-  explicit PadModule(PadOptions<D> o) : OptionsModule<PadOptions<D>, Derived>(std::move(o)) {}
-  std::string extra_repr() const override { return tuple_text(this->options.padding()); }
+  using OptionsModule<PadOptions<D>, Derived>::OptionsModule;
+  void settings(Settings& out) const override { show_padding(out, Mode, this->options.padding); }
   Tensor forward(const Tensor& input) {
-    return functional::pad(input, this->options.padding(), Mode);
+    return functional::pad(input, this->options.padding, Mode);
   }
 };
 
 template <size_t D, class Derived>
 class ConstantPadModule : public OptionsModule<ConstantPadOptions<D>, Derived> {
  public:
+  using OptionsModule<ConstantPadOptions<D>, Derived>::OptionsModule;
   ConstantPadModule(ExpandingArray<D * 2> padding, double value)
-      : ConstantPadModule(ConstantPadOptions<D>(padding, value)) {}
-  explicit ConstantPadModule(ConstantPadOptions<D> o)
-      : OptionsModule<ConstantPadOptions<D>, Derived>(std::move(o)) {}
-  std::string extra_repr() const override {
-    return "padding=" + tuple_text(this->options.padding()) +
-           ", value=" + float_text(this->options.value());
+      : ConstantPadModule(ConstantPadOptions<D>{padding, value}) {}
+  void settings(Settings& out) const override {
+    show_padding(out, this->options.value(), this->options.padding);
   }
   Tensor forward(const Tensor& input) {
-    return functional::pad(input, this->options.padding(), kConstant, this->options.value());
+    return functional::pad(input, this->options.padding, kConstant, this->options.value);
   }
 };
 }  // namespace detail
@@ -122,4 +122,4 @@ class ConstantPad3dImpl : public detail::ConstantPadModule<3, ConstantPad3dImpl>
 };
 TAEDA_MODULE(ConstantPad3d);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -7,6 +7,7 @@
 #include "taeda/nn/libtorch_style.h"
 #include "taeda/nn/modules/layer_count.h"
 #include "taeda/nn/modules/rnn_packed.h"
+#include "taeda/nn/settings.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/nn/rnn.h"
 
@@ -93,15 +94,20 @@ void RNNImplBase<Derived>::reset_parameters() {
 }
 
 template <class Derived>
-std::string RNNImplBase<Derived>::extra_repr() const {
-  std::string out = taeda::detail::concat(shape_.input_size, ", ", shape_.hidden_size);
-  if (shape_.proj_size != 0) out += ", proj_size=" + std::to_string(shape_.proj_size);
-  if (shape_.num_layers != 1) out += ", num_layers=" + std::to_string(shape_.num_layers);
-  if (!shape_.bias) out += ", bias=False";
-  if (shape_.batch_first) out += ", batch_first=True";
-  if (shape_.dropout != 0) out += ", dropout=" + float_text(shape_.dropout);
-  if (shape_.bidirectional) out += ", bidirectional=True";
-  return out;
+void RNNImplBase<Derived>::settings(Settings& out) const {
+  out.of(typeid(Derived)).plain("input_size", shape_.input_size);
+  out.plain("hidden_size", shape_.hidden_size);
+  // Python shows what is not usual.
+  const auto show = [&](const char* name, auto value, decltype(value) usual) {
+    if (!out.is_python() || value != usual) out(name, value);
+  };
+  if (out.is_python()) out.unless(0, "proj_size", shape_.proj_size);
+  show("num_layers", shape_.num_layers, 1);
+  show("bias", shape_.bias, true);
+  show("batch_first", shape_.batch_first, false);
+  show("dropout", shape_.dropout, 0);
+  show("bidirectional", shape_.bidirectional, false);
+  if (!out.is_python()) out.unless(0, "proj_size", shape_.proj_size);
 }
 
 template <class Derived>
@@ -180,11 +186,10 @@ void RNNCellImplBase<Derived>::reset_parameters() {
 }
 
 template <class Derived>
-std::string RNNCellImplBase<Derived>::extra_repr() const {
-  std::string out = taeda::detail::concat(options.input_size(), ", ", options.hidden_size());
-  if (!options.bias()) out += ", bias=False";
-  if (kind_ == CellKind::ReLU) out += ", nonlinearity=relu";
-  return out;
+void RNNCellImplBase<Derived>::settings(Settings& out) const {
+  out.of(typeid(Derived)).value(options.input_size).value(options.hidden_size);
+  out.unless(true, "bias", options.bias());
+  if (kind_ == CellKind::ReLU) out("nonlinearity", out.is_python() ? "relu" : "kReLU");
 }
 
 template <class Derived>

@@ -1,7 +1,7 @@
 // Recurrent networks.
 #pragma once
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/holder.h"
 #include "taeda/nn/packed_sequence.h"
@@ -9,59 +9,62 @@
 
 namespace taeda::inline v0_2::nn {
 
-namespace detail {
-/// What all recurrent layers take.
-template <class Derived>
-class RNNOptionsBase {
- public:
-  RNNOptionsBase(int64_t input_size, int64_t hidden_size)
-      : input_size_(input_size), hidden_size_(hidden_size) {}
-  Derived& input_size(int64_t v) { return set(input_size_, v); }
-  Derived& hidden_size(int64_t v) { return set(hidden_size_, v); }
-  Derived& num_layers(int64_t v) { return set(num_layers_, v); }
-  Derived& bias(bool v) { return set(bias_, v); }
-  /// Inputs and outputs are [N, L, ...] instead of [L, N, ...].
-  Derived& batch_first(bool v) { return set(batch_first_, v); }
-  /// Between layers, while training.
-  Derived& dropout(double v) { return set(dropout_, v); }
-  Derived& bidirectional(bool v) { return set(bidirectional_, v); }
-  int64_t input_size() const { return input_size_; }
-  int64_t hidden_size() const { return hidden_size_; }
-  int64_t num_layers() const { return num_layers_; }
-  bool bias() const { return bias_; }
-  bool batch_first() const { return batch_first_; }
-  double dropout() const { return dropout_; }
-  bool bidirectional() const { return bidirectional_; }
-
- protected:
-  template <class T>
-  Derived& set(T& member, T value) {
-    member = value;
-    return static_cast<Derived&>(*this);
-  }
-
- private:
-  int64_t input_size_, hidden_size_, num_layers_ = 1;
-  bool bias_ = true, batch_first_ = false, bidirectional_ = false;
-  double dropout_ = 0;
+/// Of module RNN.
+struct RNNOptions {
+  /// How many numbers an element of a sequence has, at least 1.
+  Option<int64_t> input_size;
+  /// How many a hidden state has, at least 1.
+  Option<int64_t> hidden_size;
+  /// How many layers lie on each other, at least 1.
+  Option<int64_t> num_layers = 1;
+  /// kTanh or kReLU.
+  Option<Nonlinearity> nonlinearity = kTanh;
+  /// Whether each layer has two vectors of biases.
+  Option<bool> bias = true;
+  /// Whether inputs and outputs are [N, L, ...] instead of [L, N, ...].
+  Option<bool> batch_first = false;
+  /// The probability that an element between layers is dropped while training, from 0 to 1.
+  Option<double> dropout = 0;
+  /// Whether sequences are read from their end, too.
+  Option<bool> bidirectional = false;
 };
-}  // namespace detail
 
-class RNNOptions : public detail::RNNOptionsBase<RNNOptions> {
- public:
-  using RNNOptionsBase::RNNOptionsBase;
-  /// kTanh or kReLU
-  TAEDA_ARG(Nonlinearity, nonlinearity) = kTanh;
-};
-class LSTMOptions : public detail::RNNOptionsBase<LSTMOptions> {
- public:
-  using RNNOptionsBase::RNNOptionsBase;
+/// Of module LSTM.
+struct LSTMOptions {
+  /// How many numbers an element of a sequence has, at least 1.
+  Option<int64_t> input_size;
+  /// How many a hidden state has, at least 1.
+  Option<int64_t> hidden_size;
+  /// How many layers lie on each other, at least 1.
+  Option<int64_t> num_layers = 1;
+  /// Whether each layer has two vectors of biases.
+  Option<bool> bias = true;
+  /// Whether inputs and outputs are [N, L, ...] instead of [L, N, ...].
+  Option<bool> batch_first = false;
+  /// The probability that an element between layers is dropped while training, from 0 to 1.
+  Option<double> dropout = 0;
+  /// Whether sequences are read from their end, too.
+  Option<bool> bidirectional = false;
   /// What hidden states are projected to, fewer numbers than hidden_size; 0: they are not.
-  TAEDA_ARG(int64_t, proj_size) = 0;
+  Option<int64_t> proj_size = 0;
 };
-class GRUOptions : public detail::RNNOptionsBase<GRUOptions> {
- public:
-  using RNNOptionsBase::RNNOptionsBase;
+
+/// Of module GRU.
+struct GRUOptions {
+  /// How many numbers an element of a sequence has, at least 1.
+  Option<int64_t> input_size;
+  /// How many a hidden state has, at least 1.
+  Option<int64_t> hidden_size;
+  /// How many layers lie on each other, at least 1.
+  Option<int64_t> num_layers = 1;
+  /// Whether each layer has two vectors of biases.
+  Option<bool> bias = true;
+  /// Whether inputs and outputs are [N, L, ...] instead of [L, N, ...].
+  Option<bool> batch_first = false;
+  /// The probability that an element between layers is dropped while training, from 0 to 1.
+  Option<double> dropout = 0;
+  /// Whether sequences are read from their end, too.
+  Option<bool> bidirectional = false;
 };
 
 using utils::rnn::PackedSequence;
@@ -96,7 +99,7 @@ class RNNImplBase : public Cloneable<Derived> {
  public:
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
+  void settings(Settings& out) const override;
   /// The weights in the order that ops/nn/rnn.h lists them.
   std::vector<Tensor> all_weights() const;
   /// Devices pack weights themselves when they want them in one piece: programs may call this, and
@@ -123,51 +126,53 @@ class RNNImplBase : public Cloneable<Derived> {
 /// h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.
 class RNNImpl : public detail::RNNImplBase<RNNImpl> {
  public:
-  RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
-  explicit RNNImpl(const RNNOptions& o);
+  using Options = RNNOptions;
+  RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(Options{input_size, hidden_size}) {}
+  explicit RNNImpl(const Options& o);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, const Tensor& hx = {});
   std::tuple<PackedSequence, Tensor> forward_with_packed_input(const PackedSequence& packed_input,
                                                                const Tensor& hx = {});
-  RNNOptions options;
+  Options options;
 };
 TAEDA_MODULE(RNN);
 
 /// Long short-term memory (Hochreiter and Schmidhuber 1997), gates in the order i, f, g, o.
 class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
-  LSTMImpl(int64_t input_size, int64_t hidden_size)
-      : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
-  explicit LSTMImpl(const LSTMOptions& o);
+  using Options = LSTMOptions;
+  LSTMImpl(int64_t input_size, int64_t hidden_size) : LSTMImpl(Options{input_size, hidden_size}) {}
+  explicit LSTMImpl(const Options& o);
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(
       const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
   std::tuple<PackedSequence, std::tuple<Tensor, Tensor>> forward_with_packed_input(
       const PackedSequence& packed_input, const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
-  LSTMOptions options;
+  Options options;
 };
 TAEDA_MODULE(LSTM);
 
 /// Gated recurrent unit (Cho et al. 2014), gates in the order r, z, n.
 class GRUImpl : public detail::RNNImplBase<GRUImpl> {
  public:
-  GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
-  explicit GRUImpl(const GRUOptions& o);
+  using Options = GRUOptions;
+  GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(Options{input_size, hidden_size}) {}
+  explicit GRUImpl(const Options& o);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, const Tensor& hx = {});
   std::tuple<PackedSequence, Tensor> forward_with_packed_input(const PackedSequence& packed_input,
                                                                const Tensor& hx = {});
-  GRUOptions options;
+  Options options;
 };
 TAEDA_MODULE(GRU);
 
-/// Sizes of a cell; `bias`: with two vectors of them.
-class RNNCellOptions {
- public:
-  RNNCellOptions(int64_t input_size, int64_t hidden_size)
-      : input_size_(input_size), hidden_size_(hidden_size) {}
-  TAEDA_ARG(int64_t, input_size);
-  TAEDA_ARG(int64_t, hidden_size);
-  TAEDA_ARG(bool, bias) = true;
+/// Of modules RNNCell, LSTMCell and GRUCell.
+struct RNNCellOptions {
+  /// How many numbers an input has.
+  Option<int64_t> input_size;
+  /// How many a hidden state has.
+  Option<int64_t> hidden_size;
+  /// Whether there are two vectors of biases.
+  Option<bool> bias = true;
   /// Of RNNCell: kTanh or kReLU.
-  TAEDA_ARG(Nonlinearity, nonlinearity) = kTanh;
+  Option<Nonlinearity> nonlinearity = kTanh;
 };
 using LSTMCellOptions = RNNCellOptions;
 using GRUCellOptions = RNNCellOptions;
@@ -177,14 +182,15 @@ namespace detail {
 template <class Derived>
 class RNNCellImplBase : public Cloneable<Derived> {
  public:
+  using Options = RNNCellOptions;
   void reset() override;
   void reset_parameters();
-  std::string extra_repr() const override;
-  RNNCellOptions options;
+  void settings(Settings& out) const override;
+  Options options;
   Tensor weight_ih, weight_hh, bias_ih, bias_hh;
 
  protected:
-  RNNCellImplBase(CellKind kind, RNNCellOptions o) : options(std::move(o)), kind_(kind) {
+  RNNCellImplBase(CellKind kind, Options o) : options(std::move(o)), kind_(kind) {
     RNNCellImplBase::reset();
   }
   CellState step(const Tensor& input, CellState state);
@@ -198,8 +204,8 @@ class RNNCellImplBase : public Cloneable<Derived> {
 class RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
  public:
   RNNCellImpl(int64_t input_size, int64_t hidden_size)
-      : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
-  explicit RNNCellImpl(const RNNCellOptions& o)
+      : RNNCellImpl(Options{input_size, hidden_size}) {}
+  explicit RNNCellImpl(const Options& o)
       : RNNCellImplBase(o.nonlinearity() == kReLU ? detail::CellKind::ReLU : detail::CellKind::Tanh,
                         o) {}
   Tensor forward(const Tensor& input, const Tensor& hx = {}) { return step(input, {hx, {}}).h; }
@@ -209,8 +215,8 @@ TAEDA_MODULE(RNNCell);
 class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
  public:
   LSTMCellImpl(int64_t input_size, int64_t hidden_size)
-      : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
-  explicit LSTMCellImpl(const LSTMCellOptions& o) : RNNCellImplBase(detail::CellKind::LSTM, o) {}
+      : LSTMCellImpl(Options{input_size, hidden_size}) {}
+  explicit LSTMCellImpl(const Options& o) : RNNCellImplBase(detail::CellKind::LSTM, o) {}
   std::tuple<Tensor, Tensor> forward(const Tensor& input,
                                      const std::optional<std::tuple<Tensor, Tensor>>& hx = {});
 };
@@ -219,8 +225,8 @@ TAEDA_MODULE(LSTMCell);
 class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
  public:
   GRUCellImpl(int64_t input_size, int64_t hidden_size)
-      : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
-  explicit GRUCellImpl(const GRUCellOptions& o) : RNNCellImplBase(detail::CellKind::GRU, o) {}
+      : GRUCellImpl(Options{input_size, hidden_size}) {}
+  explicit GRUCellImpl(const Options& o) : RNNCellImplBase(detail::CellKind::GRU, o) {}
   Tensor forward(const Tensor& input, const Tensor& hx = {}) { return step(input, {hx, {}}).h; }
 };
 TAEDA_MODULE(GRUCell);

@@ -49,18 +49,25 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(
   };
   auto [output, weights] = functional::multi_head_attention_forward(
       time_first(query), time_first(key), time_first(value),
-      functional::MultiheadAttentionForwardFuncOptions(
-          o.embed_dim(), o.num_heads(), in_proj_weight, in_proj_bias, bias_k, bias_v,
-          o.add_zero_attn(), o.dropout(), out_proj->weight, out_proj->bias)
-          .training(is_training())
-          .key_padding_mask(key_padding_mask)
-          .need_weights(need_weights)
-          .attn_mask(attn_mask)
-          .use_separate_proj_weight(!in_proj_weight.defined())
-          .q_proj_weight(q_proj_weight)
-          .k_proj_weight(k_proj_weight)
-          .v_proj_weight(v_proj_weight)
-          .average_attn_weights(average_attn_weights));
+      {.embed_dim_to_check = o.embed_dim,
+       .num_heads = o.num_heads,
+       .in_proj_weight = in_proj_weight,
+       .in_proj_bias = in_proj_bias,
+       .bias_k = bias_k,
+       .bias_v = bias_v,
+       .add_zero_attn = o.add_zero_attn,
+       .dropout_p = o.dropout,
+       .out_proj_weight = out_proj->weight,
+       .out_proj_bias = out_proj->bias,
+       .training = is_training(),
+       .key_padding_mask = key_padding_mask,
+       .need_weights = need_weights,
+       .attn_mask = attn_mask,
+       .use_separate_proj_weight = !in_proj_weight.defined(),
+       .q_proj_weight = q_proj_weight,
+       .k_proj_weight = k_proj_weight,
+       .v_proj_weight = v_proj_weight,
+       .average_attn_weights = average_attn_weights});
   return {time_first(output), weights};
 }
 
@@ -86,10 +93,10 @@ Tensor detail::activate(const activation_t& activation, const Tensor& x) {
 void TransformerEncoderLayerImpl::reset() {
   const auto& o = options;
   detail::check_activation(o.activation());
-  self_attn = register_module("self_attn",
-                              MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead())
-                                                     .dropout(o.dropout())
-                                                     .batch_first(o.batch_first())));
+  self_attn = register_module("self_attn", MultiheadAttention({.embed_dim = o.d_model,
+                                                               .num_heads = o.nhead,
+                                                               .dropout = o.dropout,
+                                                               .batch_first = o.batch_first}));
   linear1 = register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
   dropout = register_module("dropout", Dropout(o.dropout()));
   linear2 = register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));

@@ -3,37 +3,43 @@
 
 #include <variant>
 
+#include "taeda/base/option.h"
 #include "taeda/nn/modules/dropout.h"
 #include "taeda/nn/modules/linear.h"
 #include "taeda/nn/modules/normalization.h"
 
 namespace taeda::inline v0_2::nn {
 
-class MultiheadAttentionOptions {
- public:
-  MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
-      : embed_dim_(embed_dim), num_heads_(num_heads), kdim_(embed_dim), vdim_(embed_dim) {}
-  TAEDA_ARG(int64_t, embed_dim);
-  TAEDA_ARG(int64_t, num_heads);
-  TAEDA_ARG(double, dropout) = 0;
-  TAEDA_ARG(bool, bias) = true;
-  /// One more key and value for everybody: learnt ones, and zeros.
-  TAEDA_ARG(bool, add_bias_kv) = false;
-  TAEDA_ARG(bool, add_zero_attn) = false;
-  /// Sizes of keys and values.
-  TAEDA_ARG(int64_t, kdim);
-  TAEDA_ARG(int64_t, vdim);
-  /// Inputs and outputs are [N, L, E] instead of [L, N, E].
-  TAEDA_ARG(bool, batch_first) = false;
+/// Of module MultiheadAttention.
+struct MultiheadAttentionOptions {
+  /// E, the size of queries and of the result; a multiple of the heads.
+  Option<int64_t> embed_dim;
+  /// How many attentions there are side by side, at least 1.
+  Option<int64_t> num_heads;
+  /// The probability that a weight of the attention is dropped while training, from 0 to 1.
+  Option<double> dropout = 0;
+  /// Whether the projections add something.
+  Option<bool> bias = true;
+  /// Whether one more key and value, the same for everybody, are learned.
+  Option<bool> add_bias_kv = false;
+  /// Whether there is one more key and value of zeros.
+  Option<bool> add_zero_attn = false;
+  /// The size of keys; E unless given.
+  Option<int64_t> kdim = embed_dim;
+  /// The size of values; E unless given.
+  Option<int64_t> vdim = embed_dim;
+  /// Whether inputs and outputs are [N, L, E] instead of [L, N, E].
+  Option<bool> batch_first = false;
 };
 
 /// Several attentions side by side over parts of the embedding (Vaswani et al. 2017).
 class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
  public:
+  using Options = MultiheadAttentionOptions;
   MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads)
-      : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}
+      : MultiheadAttentionImpl(Options{embed_dim, num_heads}) {}
   /// Throws ValueError unless the heads divide the embedding.
-  explicit MultiheadAttentionImpl(MultiheadAttentionOptions o) : options(std::move(o)) { reset(); }
+  explicit MultiheadAttentionImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   /// Draws all weights anew but the output projection's, as PyTorch; biases become 0, but for those
   /// of keys and values, which are drawn.
@@ -48,7 +54,7 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
                                      const Tensor& attn_mask = {},
                                      bool average_attn_weights = true);
 
-  MultiheadAttentionOptions options;
+  Options options;
   /// One weight for query, key and value if their sizes are equal, else three.
   Tensor in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias;
   Linear out_proj{nullptr};
@@ -80,35 +86,39 @@ void check_activation(const activation_t& activation);
 Tensor activate(const activation_t& activation, const Tensor& x);
 }  // namespace detail
 
-class TransformerEncoderLayerOptions {
- public:
-  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead)
-      : d_model_(d_model), nhead_(nhead) {}
-  TAEDA_ARG(int64_t, d_model);
-  TAEDA_ARG(int64_t, nhead);
-  TAEDA_ARG(int64_t, dim_feedforward) = 2048;
-  TAEDA_ARG(double, dropout) = 0.1;
-  TAEDA_ARG(activation_t, activation) = kReLU;
-  TAEDA_ARG(bool, batch_first) = false;
-  /// Normalise before attention and feed-forward instead of after.
-  TAEDA_ARG(bool, norm_first) = false;
+/// Of modules TransformerEncoderLayer and TransformerDecoderLayer.
+struct TransformerEncoderLayerOptions {
+  /// E, the size of inputs and outputs; a multiple of the heads.
+  Option<int64_t> d_model;
+  /// How many attentions there are side by side, at least 1.
+  Option<int64_t> nhead;
+  /// The size between the two linear maps.
+  Option<int64_t> dim_feedforward = 2048;
+  /// The probability that an element is dropped while training, from 0 to 1.
+  Option<double> dropout = 0.1;
+  /// What is between the two linear maps: kReLU, kGELU or any function.
+  Option<Activation> activation = kReLU;
+  /// Whether inputs and outputs are [N, L, E] instead of [L, N, E].
+  Option<bool> batch_first = false;
+  /// Whether inputs of attention and linear maps are normalised, instead of sums with their
+  /// results.
+  Option<bool> norm_first = false;
 };
 
 /// Self-attention and a feed-forward network, each with a residual connection and a layer norm.
 class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {
  public:
+  using Options = TransformerEncoderLayerOptions;
   TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead)
-      : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions o) : options(std::move(o)) {
-    reset();
-  }
+      : TransformerEncoderLayerImpl(Options{d_model, nhead}) {}
+  explicit TransformerEncoderLayerImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   /// Those of all its layers, drawn anew.
   void reset_parameters();
   Tensor forward(const Tensor& src, const Tensor& src_mask = {},
                  const Tensor& src_key_padding_mask = {});
 
-  TransformerEncoderLayerOptions options;
+  Options options;
   MultiheadAttention self_attn{nullptr};
   Linear linear1{nullptr}, linear2{nullptr};
   LayerNorm norm1{nullptr}, norm2{nullptr};

@@ -28,9 +28,10 @@ void TransformerDecoderLayerImpl::reset() {
   const auto& o = options;
   detail::check_activation(o.activation());
   const auto attention = [&] {
-    return MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead())
-                                  .dropout(o.dropout())
-                                  .batch_first(o.batch_first()));
+    return MultiheadAttention({.embed_dim = o.d_model,
+                               .num_heads = o.nhead,
+                               .dropout = o.dropout,
+                               .batch_first = o.batch_first});
   };
   self_attn = register_module("self_attn", attention());
   multihead_attn = register_module("multihead_attn", attention());
@@ -46,8 +47,7 @@ void TransformerDecoderLayerImpl::reset() {
 }
 
 void TransformerDecoderLayerImpl::reset_parameters() {
-  for (MultiheadAttention attention : {self_attn, multihead_attn})
-    attention->_reset_parameters();
+  for (MultiheadAttention attention : {self_attn, multihead_attn}) attention->_reset_parameters();
   for (Linear linear : {linear1, linear2}) linear->reset_parameters();
   for (LayerNorm norm : {norm1, norm2, norm3}) norm->reset_parameters();
 }
@@ -120,24 +120,27 @@ Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory,
 
 void TransformerImpl::reset() {
   const auto& o = options;
-  const auto layer = TransformerEncoderLayerOptions(o.d_model(), o.nhead())
-                         .dim_feedforward(o.dim_feedforward())
-                         .dropout(o.dropout())
-                         .activation(o.activation())
-                         .batch_first(o.batch_first())
-                         .norm_first(o.norm_first());
-  const auto last_norm = [&] { return AnyModule(LayerNorm(o.d_model())); };
-  encoder = o.custom_encoder().is_empty()
-                ? AnyModule(TransformerEncoder(
-                      TransformerEncoderOptions(layer, o.num_encoder_layers()).norm(last_norm())))
-                : o.custom_encoder().clone();
+  const TransformerEncoderLayerOptions layer{.d_model = o.d_model,
+                                             .nhead = o.nhead,
+                                             .dim_feedforward = o.dim_feedforward,
+                                             .dropout = o.dropout,
+                                             .activation = o.activation,
+                                             .batch_first = o.batch_first,
+                                             .norm_first = o.norm_first};
+  const AnyModule last_norm(LayerNorm(o.d_model()));
+  if (o.custom_encoder.is_empty())
+    encoder = TransformerEncoder({.encoder_layer = TransformerEncoderLayer(layer),
+                                  .num_layers = o.num_encoder_layers,
+                                  .norm = last_norm});
+  else
+    encoder = o.custom_encoder.clone();
   register_module("encoder", encoder.ptr());
-  decoder =
-      o.custom_decoder().is_empty()
-          ? AnyModule(TransformerDecoder(
-                TransformerDecoderOptions(TransformerDecoderLayer(layer), o.num_decoder_layers())
-                    .norm(last_norm())))
-          : o.custom_decoder().clone();
+  if (o.custom_decoder.is_empty())
+    decoder = TransformerDecoder({.decoder_layer = TransformerDecoderLayer(layer),
+                                  .num_layers = o.num_decoder_layers,
+                                  .norm = last_norm});
+  else
+    decoder = o.custom_decoder.clone();
   register_module("decoder", decoder.ptr());
   reset_parameters();
 }
@@ -165,4 +168,4 @@ Tensor TransformerImpl::generate_square_subsequent_mask(int64_t sz) {
   return full({sz, sz}, -std::numeric_limits<float>::infinity(), kFloat).triu(1);
 }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

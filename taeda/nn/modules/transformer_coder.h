@@ -15,11 +15,10 @@ using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
 /// residual connection and a layer norm.
 class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl> {
  public:
+  using Options = TransformerDecoderLayerOptions;
   TransformerDecoderLayerImpl(int64_t d_model, int64_t nhead)
-      : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions o) : options(std::move(o)) {
-    reset();
-  }
+      : TransformerDecoderLayerImpl(Options{d_model, nhead}) {}
+  explicit TransformerDecoderLayerImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   /// Those of all its layers, drawn anew.
   void reset_parameters();
@@ -27,7 +26,7 @@ class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl
                  const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
                  const Tensor& memory_key_padding_mask = {});
 
-  TransformerDecoderLayerOptions options;
+  Options options;
   MultiheadAttention self_attn{nullptr}, multihead_attn{nullptr};
   Linear linear1{nullptr}, linear2{nullptr};
   LayerNorm norm1{nullptr}, norm2{nullptr}, norm3{nullptr};
@@ -39,58 +38,52 @@ class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl
 };
 TAEDA_MODULE(TransformerDecoderLayer);
 
-class TransformerEncoderOptions {
- public:
-  /// Copies of the layer given.
-  TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
-      : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
-  TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options,
-                            int64_t num_layers)
-      : encoder_layer_(encoder_layer_options), num_layers_(num_layers) {}
-  TAEDA_ARG(TransformerEncoderLayer, encoder_layer);
-  TAEDA_ARG(int64_t, num_layers);
-  /// Called with the last layer's output.
-  TAEDA_ARG(AnyModule, norm);
+/// Of module TransformerEncoder.
+struct TransformerEncoderOptions {
+  /// The layer of which copies are taken.
+  Option<TransformerEncoderLayer> encoder_layer;
+  /// How many copies, at least 1 to be called.
+  Option<int64_t> num_layers;
+  /// What is called with the last layer's output; empty for nothing.
+  Option<AnyModule> norm = AnyModule();
 };
 
 /// `num_layers` layers one after the other, which start equal.
 class TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl> {
  public:
+  using Options = TransformerEncoderOptions;
   TransformerEncoderImpl(TransformerEncoderLayer encoder_layer, int64_t num_layers)
-      : TransformerEncoderImpl(TransformerEncoderOptions(std::move(encoder_layer), num_layers)) {}
-  explicit TransformerEncoderImpl(TransformerEncoderOptions o) : options(std::move(o)) { reset(); }
+      : TransformerEncoderImpl(Options{std::move(encoder_layer), num_layers}) {}
+  explicit TransformerEncoderImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   /// Draws all matrices again, Xavier uniform.
   void reset_parameters();
   Tensor forward(const Tensor& src, const Tensor& src_mask = {},
                  const Tensor& src_key_padding_mask = {});
 
-  TransformerEncoderOptions options;
+  Options options;
   ModuleList layers{nullptr};
   AnyModule norm;
 };
 TAEDA_MODULE(TransformerEncoder);
 
-class TransformerDecoderOptions {
- public:
-  /// Copies of the layer given.
-  TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers)
-      : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
-  TransformerDecoderOptions(const TransformerDecoderLayerOptions& decoder_layer_options,
-                            int64_t num_layers)
-      : decoder_layer_(decoder_layer_options), num_layers_(num_layers) {}
-  TAEDA_ARG(TransformerDecoderLayer, decoder_layer);
-  TAEDA_ARG(int64_t, num_layers);
-  /// Called with the last layer's output.
-  TAEDA_ARG(AnyModule, norm);
+/// Of module TransformerDecoder.
+struct TransformerDecoderOptions {
+  /// The layer of which copies are taken.
+  Option<TransformerDecoderLayer> decoder_layer;
+  /// How many copies, at least 1 to be called.
+  Option<int64_t> num_layers;
+  /// What is called with the last layer's output; empty for nothing.
+  Option<AnyModule> norm = AnyModule();
 };
 
 /// `num_layers` layers one after the other, which start equal and all attend to `memory`.
 class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
  public:
+  using Options = TransformerDecoderOptions;
   TransformerDecoderImpl(TransformerDecoderLayer decoder_layer, int64_t num_layers)
-      : TransformerDecoderImpl(TransformerDecoderOptions(std::move(decoder_layer), num_layers)) {}
-  explicit TransformerDecoderImpl(TransformerDecoderOptions o) : options(std::move(o)) { reset(); }
+      : TransformerDecoderImpl(Options{std::move(decoder_layer), num_layers}) {}
+  explicit TransformerDecoderImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   /// Draws all matrices again, Xavier uniform.
   void reset_parameters();
@@ -98,41 +91,44 @@ class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
                  const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
                  const Tensor& memory_key_padding_mask = {});
 
-  TransformerDecoderOptions options;
+  Options options;
   ModuleList layers{nullptr};
   AnyModule norm;
 };
 TAEDA_MODULE(TransformerDecoder);
 
-class TransformerOptions {
- public:
-  TransformerOptions() = default;
-  TransformerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
-  TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
-                     int64_t num_decoder_layers)
-      : d_model_(d_model),
-        nhead_(nhead),
-        num_encoder_layers_(num_encoder_layers),
-        num_decoder_layers_(num_decoder_layers) {}
-  TAEDA_ARG(int64_t, d_model) = 512;
-  TAEDA_ARG(int64_t, nhead) = 8;
-  TAEDA_ARG(int64_t, num_encoder_layers) = 6;
-  TAEDA_ARG(int64_t, num_decoder_layers) = 6;
-  TAEDA_ARG(int64_t, dim_feedforward) = 2048;
-  TAEDA_ARG(double, dropout) = 0.1;
-  TAEDA_ARG(activation_t, activation) = kReLU;
-  /// Copies of these modules instead of a TransformerEncoder and a TransformerDecoder. Their
-  /// forward takes the same arguments.
-  TAEDA_ARG(AnyModule, custom_encoder);
-  TAEDA_ARG(AnyModule, custom_decoder);
-  TAEDA_ARG(bool, batch_first) = false;
-  TAEDA_ARG(bool, norm_first) = false;
+/// Of module Transformer.
+struct TransformerOptions {
+  /// E, the size of inputs and outputs; a multiple of the heads.
+  Option<int64_t> d_model = 512;
+  /// How many attentions there are side by side, at least 1.
+  Option<int64_t> nhead = 8;
+  /// How many layers the encoder has.
+  Option<int64_t> num_encoder_layers = 6;
+  /// How many the decoder has.
+  Option<int64_t> num_decoder_layers = 6;
+  /// The size between the two linear maps of a layer.
+  Option<int64_t> dim_feedforward = 2048;
+  /// The probability that an element is dropped while training, from 0 to 1.
+  Option<double> dropout = 0.1;
+  /// What is between the two linear maps: kReLU, kGELU or any function.
+  Option<Activation> activation = kReLU;
+  /// A module of which a copy is the encoder, and whose forward takes the same arguments; empty for
+  /// a TransformerEncoder.
+  Option<AnyModule> custom_encoder = AnyModule();
+  /// The same for the decoder.
+  Option<AnyModule> custom_decoder = AnyModule();
+  /// Whether inputs and outputs are [N, L, E] instead of [L, N, E].
+  Option<bool> batch_first = false;
+  /// As TransformerEncoderLayerOptions has it.
+  Option<bool> norm_first = false;
 };
 
 /// Encoder and decoder, each with a layer norm at its end; all matrices start Xavier uniform.
 class TransformerImpl : public Cloneable<TransformerImpl> {
  public:
-  explicit TransformerImpl(TransformerOptions o) : options(std::move(o)) { reset(); }
+  using Options = TransformerOptions;
+  explicit TransformerImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
   void reset_parameters();
   /// The decoder's output, [T, N, E] as `tgt`. Throws Error unless batches and embeddings fit.
@@ -143,9 +139,9 @@ class TransformerImpl : public Cloneable<TransformerImpl> {
   /// [sz, sz]: -inf above the diagonal, 0 elsewhere, so that no position looks ahead.
   static Tensor generate_square_subsequent_mask(int64_t sz);
 
-  TransformerOptions options;
+  Options options;
   AnyModule encoder, decoder;
 };
 TAEDA_MODULE(Transformer);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -1,41 +1,45 @@
 #include "taeda/nn/modules/vision.h"
 
+#include "taeda/nn/settings.h"
+
 namespace taeda::inline v0_2::nn {
 
 namespace {
 
-std::string sliding_text(const auto& o) {
-  return "kernel_size=" + o.kernel_size().text() + ", dilation=" + o.dilation().text() +
-         ", padding=" + o.padding().text() + ", stride=" + o.stride().text();
+void show_windows(Settings& out, const auto& o) {
+  out.given("kernel_size", o.kernel_size).given("dilation", o.dilation);
+  out.given("padding", o.padding).given("stride", o.stride);
 }
 
 }  // namespace
 
-std::string UpsampleImpl::extra_repr() const {
-  std::string out;
-  if (options.scale_factor()) {
-    out = "scale_factor=(";
-    for (size_t i = 0; i < options.scale_factor()->size(); ++i)
-      out += (i ? ", " : "") + float_text((*options.scale_factor())[i]);
-    out += ")";
-  } else if (options.size()) {
-    out = "size=" + tuple_text(*options.size());
-  }
-  return out + ", mode=" + options.mode().name();
+void UpsampleImpl::settings(Settings& out) const {
+  out.of(typeid(UpsampleImpl)).present("scale_factor", options.scale_factor());
+  if (!options.scale_factor) out.present("size", options.size());
+  out("mode", options.mode);
 }
 
 Tensor UpsampleImpl::forward(const Tensor& input) {
-  return functional::interpolate(input, functional::InterpolateFuncOptions()
-                                            .size(options.size())
-                                            .scale_factor(options.scale_factor())
-                                            .mode(options.mode())
-                                            .align_corners(options.align_corners()));
+  return functional::interpolate(input, {.size = options.size,
+                                         .scale_factor = options.scale_factor,
+                                         .mode = options.mode,
+                                         .align_corners = options.align_corners});
 }
 
-std::string UnfoldImpl::extra_repr() const { return sliding_text(options); }
-
-std::string FoldImpl::extra_repr() const {
-  return "output_size=" + options.output_size().text() + ", " + sliding_text(options);
+void PixelShuffleImpl::settings(Settings& out) const {
+  out.of(typeid(PixelShuffleImpl))("upscale_factor", options.upscale_factor);
 }
 
-}  // namespace taeda::nn
+void PixelUnshuffleImpl::settings(Settings& out) const {
+  out.of(typeid(PixelUnshuffleImpl))("downscale_factor", options.downscale_factor);
+}
+
+void UnfoldImpl::settings(Settings& out) const {
+  show_windows(out.of(typeid(UnfoldImpl)), options);
+}
+
+void FoldImpl::settings(Settings& out) const {
+  show_windows(out.of(typeid(FoldImpl)).given("output_size", options.output_size), options);
+}
+
+}  // namespace taeda::inline v0_2::nn

@@ -12,8 +12,8 @@ namespace taeda::inline v0_2::nn {
 /// Images of another size.
 class UpsampleImpl : public detail::OptionsModule<UpsampleOptions, UpsampleImpl> {
  public:
-  explicit UpsampleImpl(UpsampleOptions o = {}) : OptionsModule(std::move(o)) {}
-  std::string extra_repr() const override;
+  using OptionsModule::OptionsModule;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input);
 };
 TAEDA_MODULE(Upsample);
@@ -21,10 +21,8 @@ TAEDA_MODULE(Upsample);
 /// Channels as finer pixels.
 class PixelShuffleImpl : public detail::OptionsModule<PixelShuffleOptions, PixelShuffleImpl> {
  public:
-  explicit PixelShuffleImpl(PixelShuffleOptions o) : OptionsModule(std::move(o)) {}
-  std::string extra_repr() const override {
-    return "upscale_factor=" + std::to_string(options.upscale_factor());
-  }
+  using OptionsModule::OptionsModule;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) { return functional::pixel_shuffle(input, options); }
 };
 TAEDA_MODULE(PixelShuffle);
@@ -32,10 +30,8 @@ TAEDA_MODULE(PixelShuffle);
 /// Pixels as more channels.
 class PixelUnshuffleImpl : public detail::OptionsModule<PixelUnshuffleOptions, PixelUnshuffleImpl> {
  public:
-  explicit PixelUnshuffleImpl(PixelUnshuffleOptions o) : OptionsModule(std::move(o)) {}
-  std::string extra_repr() const override {
-    return "downscale_factor=" + std::to_string(options.downscale_factor());
-  }
+  using OptionsModule::OptionsModule;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) { return functional::pixel_unshuffle(input, options); }
 };
 TAEDA_MODULE(PixelUnshuffle);
@@ -43,9 +39,8 @@ TAEDA_MODULE(PixelUnshuffle);
 /// Windows as columns.
 class UnfoldImpl : public detail::OptionsModule<UnfoldOptions, UnfoldImpl> {
  public:
-  UnfoldImpl(ExpandingArray<2> kernel_size) : UnfoldImpl(UnfoldOptions(kernel_size)) {}
-  explicit UnfoldImpl(UnfoldOptions o) : OptionsModule(std::move(o)) {}
-  std::string extra_repr() const override;
+  using OptionsModule::OptionsModule;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) { return functional::unfold(input, options); }
 };
 TAEDA_MODULE(Unfold);
@@ -54,11 +49,11 @@ TAEDA_MODULE(Unfold);
 class FoldImpl : public detail::OptionsModule<FoldOptions, FoldImpl> {
  public:
   FoldImpl(ExpandingArray<2> output_size, ExpandingArray<2> kernel_size)
-      : FoldImpl(FoldOptions(output_size, kernel_size)) {}
-  explicit FoldImpl(FoldOptions o) : OptionsModule(std::move(o)) {}
-  std::string extra_repr() const override;
+      : FoldImpl(FoldOptions{output_size, kernel_size}) {}
+  using OptionsModule::OptionsModule;
+  void settings(Settings& out) const override;
   Tensor forward(const Tensor& input) { return functional::fold(input, options); }
 };
 TAEDA_MODULE(Fold);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -27,10 +27,10 @@ inline Tensor image() { return rand({1, 2, 6, 6}); }
 inline Tensor kernel() { return rand({3, 2, 3, 3}); }
 inline Tensor transposed_kernel() { return rand({2, 3, 3, 3}); }
 inline F::InterpolateFuncOptions to_size(std::vector<int64_t> size) {
-  return F::InterpolateFuncOptions().size(std::move(size));
+  return {.size = std::move(size)};
 }
 inline F::InterpolateFuncOptions by_factor(double factor) {
-  return F::InterpolateFuncOptions().scale_factor(std::vector<double>{factor, 1});
+  return {.scale_factor = std::vector<double>{factor, 1}};
 }
 
 }  // namespace taeda::wrong

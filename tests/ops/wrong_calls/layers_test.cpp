@@ -247,16 +247,15 @@ const std::vector<Row> wrong_layers = {
         scaled_dot_product_attention(square(), square(), square(), ones({4, 4}, kBool), 0, true),
         "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
         "is_causal=True"),
-    REFUSED(Error, F::pad(numbers(), F::PadFuncOptions({1})),
-            "Padding length must be divisible by 2"),
-    REFUSED(Error, F::pad(numbers(), F::PadFuncOptions({1, 2, 3, 4})), "Padding length too large"),
+    REFUSED(Error, F::pad(numbers(), {.pad = {1}}), "Padding length must be divisible by 2"),
+    REFUSED(Error, F::pad(numbers(), {.pad = {1, 2, 3, 4}}), "Padding length too large"),
     REFUSED(
-        Error, F::pad(numbers(), F::PadFuncOptions({-3, -3})),
+        Error, F::pad(numbers(), {.pad = {-3, -3}}),
         "The input size 4, plus negative padding -3 and -3, resulted in a negative output size,"),
-    REFUSED(Error, F::pad(image(), F::PadFuncOptions({9, 9, 9, 9}).mode(kReflect)),
+    REFUSED(Error, F::pad(image(), {.pad = {9, 9, 9, 9}, .mode = kReflect}),
             "Padding size should be less than the corresponding input dimension, but got: "
             "padding (9,"),
-    REFUSED(Error, F::pad(image(), F::PadFuncOptions({9, 9, 9, 9}).mode(kCircular)),
+    REFUSED(Error, F::pad(image(), {.pad = {9, 9, 9, 9}, .mode = kCircular}),
             "Padding value causes wrapping around more than once."),
     REFUSED(Error, F::interpolate(image(), to_size({0, 3})),
             "Input and output sizes should be greater than 0, but got input [1, 2, 6, 6] output "
@@ -272,20 +271,20 @@ const std::vector<Row> wrong_layers = {
     REFUSED(Error, F::interpolate(image(), by_factor(0)),
             "Input and output sizes should be greater than 0, but got input [1, 2, 6, 6] output "
             "[0, 6]"),
-    REFUSED(ValueError, F::interpolate(image(), F::InterpolateFuncOptions()),
+    REFUSED(ValueError, F::interpolate(image(), {}),
             "either size or scale_factor should be defined"),
     REFUSED(NotImplementedError, F::interpolate(numbers(), to_size({3})),
             "Input Error: Only 3D, 4D and 5D input Tensors supported (got 1D) for the modes: "
             "nearest |"),
     REFUSED(
-        Error, F::pixel_shuffle(image(), F::PixelShuffleFuncOptions(3)),
+        Error, F::pixel_shuffle(image(), {.upscale_factor = 3}),
         "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of"),
-    REFUSED(Error, F::pixel_shuffle(image(), F::PixelShuffleFuncOptions(0)),
+    REFUSED(Error, F::pixel_shuffle(image(), {.upscale_factor = 0}),
             "pixel_shuffle expects a positive upscale_factor, but got 0"),
-    REFUSED(Error, F::pixel_unshuffle(image(), F::PixelUnshuffleFuncOptions(4)),
+    REFUSED(Error, F::pixel_unshuffle(image(), {.downscale_factor = 4}),
             "pixel_unshuffle expects height to be divisible by downscale_factor, but "
             "input.size(-2)=6"),
-    REFUSED(Error, F::pixel_unshuffle(image(), F::PixelUnshuffleFuncOptions(-1)),
+    REFUSED(Error, F::pixel_unshuffle(image(), {.downscale_factor = -1}),
             "pixel_unshuffle expects a positive downscale_factor, but got -1"),
     REFUSED(Error, F::grid_sample(image(), rand({1, 2, 2, 3})),
             "grid_sampler(): expected grid to have size 2 in last dimension, but got grid with "
@@ -298,15 +297,15 @@ const std::vector<Row> wrong_layers = {
             "[4, 4]."),
     REFUSED(ValueError, F::affine_grid(rand({1, 2, 3}), {1, 1, -2, 2}),
             "Expected non-zero, positive output size. Got (1, 1, -2, 2)"),
-    REFUSED(Error, F::fold(image(), F::FoldFuncOptions({4, 4}, {2, 2})),
+    REFUSED(Error, F::fold(image(), {.output_size = {4, 4}, .kernel_size = {2, 2}}),
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
             "non-zero"),
-    REFUSED(Error, F::unfold(numbers(), F::UnfoldFuncOptions({2, 2})),
+    REFUSED(Error, F::unfold(numbers(), {.kernel_size = {2, 2}}),
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero"),
     REFUSED(
-        Error, F::unfold(image(), F::UnfoldFuncOptions({9, 9})),
+        Error, F::unfold(image(), {.kernel_size = {9, 9}}),
         "Given input with spatial size (6, 6), kernel_size=(9, 9), dilation=(1, 1), padding=(0,"),
-    REFUSED(Error, F::unfold(image(), F::UnfoldFuncOptions({2, 2}).stride({0, 1})),
+    REFUSED(Error, F::unfold(image(), {.kernel_size = {2, 2}, .stride = {0, 1}}),
             "stride should be greater than zero, but got stride_height: 0 stride_width: 1"),
     REFUSED(IndexError, F::gumbel_softmax(numbers(), {.dim = 4}),
             "Dimension out of range (expected to be in range of [-1, 0], but got 4)"),
@@ -319,7 +318,7 @@ const std::vector<Row> wrong_layers = {
             "hardtanh: min_val cannot be greater than max_val, got 1 and 0"),
     REFUSED(IndexError, F::normalize(square(), {.dim = 4}),
             "Dimension out of range (expected to be in range of [-2, 1], but got 4)"),
-    REFUSED(Error, F::cosine_similarity(square(), rand({3, 3}), F::CosineSimilarityFuncOptions()),
+    REFUSED(Error, F::cosine_similarity(square(), rand({3, 3}), {.dim = 1}),
             "The size of tensor a (4) must match the size of tensor b (3) at non-singleton "
             "dimension 1"),
     REFUSED(Error, F::pairwise_distance(square(), rand({3, 3})),

@@ -258,7 +258,7 @@ const std::vector<Row> wrong_special = {
 const std::vector<Row> wrong_special_far = {
     REFUSED(Error, zeros({4}).repeat({kHuge}), "repeat: integer overflow"),
     REFUSED(Error, zeros({4}).tile({kHuge, kHuge}), "repeat: integer overflow"),
-    REFUSED(Error, nn::functional::pad(square(), nn::functional::PadFuncOptions({INT64_MIN, 0})),
+    REFUSED(Error, nn::functional::pad(square(), {.pad = {INT64_MIN, 0}}),
             "resulted in a negative output size"),
     REFUSED(Error, arange(INT64_MIN, INT64_MAX, 1), "arange: integer overflow"),
     REFUSED(Error, numbers().diag(INT64_MIN), "diag_embed: integer overflow"),

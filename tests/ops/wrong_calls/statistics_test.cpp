@@ -305,30 +305,19 @@ const std::vector<Row> wrong_statistics = {
     REFUSED(Error, embedding(numbers(), longs({1})), "'weight' must be 2-D"),
     REFUSED(Error, embedding(square(), longs({1}), 77),
             "Padding_idx must be within num_embeddings"),
-    REFUSED(
-        IndexError,
-        nn::functional::embedding_bag(
-            longs({1, 9}), square(), nn::functional::EmbeddingBagFuncOptions().offsets(longs({0}))),
-        "index out of range in self"),
+    REFUSED(IndexError,
+            nn::functional::embedding_bag(longs({1, 9}), square(), {.offsets = longs({0})}),
+            "index out of range in self"),
     REFUSED(Error,
-            nn::functional::embedding_bag(
-                longs({1, 2}), square(),
-                nn::functional::EmbeddingBagFuncOptions().offsets(longs({0, 9}))),
+            nn::functional::embedding_bag(longs({1, 2}), square(), {.offsets = longs({0, 9})}),
             "offsets[-1] can not be greater than input's length 2 but got offsets[-1] of"),
-    REFUSED(
-        Error,
-        nn::functional::embedding_bag(
-            longs({1, 2}), square(), nn::functional::EmbeddingBagFuncOptions().offsets(longs({1}))),
-        "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to"),
+    REFUSED(Error, nn::functional::embedding_bag(longs({1, 2}), square(), {.offsets = longs({1})}),
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to"),
     REFUSED(Error,
-            nn::functional::embedding_bag(
-                longs({1, 2}), square(),
-                nn::functional::EmbeddingBagFuncOptions().offsets(longs({0, -1}))),
+            nn::functional::embedding_bag(longs({1, 2}), square(), {.offsets = longs({0, -1})}),
             "offsets should not fall, but got 0 before -1"),
     REFUSED(Error,
-            nn::functional::embedding_bag(
-                longs({1, 2}), square(),
-                nn::functional::EmbeddingBagFuncOptions().offsets(longs({0, 2, 1}))),
+            nn::functional::embedding_bag(longs({1, 2}), square(), {.offsets = longs({0, 2, 1})}),
             "offsets should not fall, but got 2 before 1"),
     REFUSED(ValueError, nn::functional::embedding_bag(longs({1, 2}), square()),
             "offsets has to be a 1D Tensor but got null"),

@@ -117,11 +117,11 @@ std::unique_ptr<optim::LRScheduler> make_schedule(const TrainOptions& o,
   const bool warm = !std::isnan(o.warmup);
   if (o.schedule == "one-cycle") {
     const double* momentum = optimizer.param_groups()[0].options().momentum_like();
-    optim::OneCycleLROptions cycle(o.lr);
-    cycle.total_steps(o.epochs * steps_per_epoch);
     // An optimizer without momentum shall not get one.
-    cycle.cycle_momentum(momentum && *momentum > 0);
-    if (warm) cycle.pct_start(o.warmup / static_cast<double>(o.epochs));
+    optim::OneCycleLROptions cycle{.max_lr = o.lr,
+                                   .total_steps = o.epochs * steps_per_epoch,
+                                   .cycle_momentum = momentum && *momentum > 0};
+    if (warm) cycle.pct_start = o.warmup / static_cast<double>(o.epochs);
     return std::make_unique<optim::OneCycleLR>(optimizer, cycle);
   }
   const auto warmup = static_cast<int64_t>(

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace taeda::inline v0_2::nn {
+namespace taeda::inline v0_2 {
 
 /// A field of a struct of options. It is its value, but for two things. One that has no default
 /// must be given, or the program does not compile. And it can be called: without arguments for its
@@ -39,4 +39,4 @@ class Option<T, false> {
   T value_;
 };
 
-}  // namespace taeda::inline v0_2::nn
+}  // namespace taeda::inline v0_2
