@@ -33,7 +33,9 @@ TEST(Init, ModulesDrawAsPyTorch) {
   expect_state("conv1d", [] { return Conv1d(2, 3, 2); });
   expect_state("conv2d", [] { return Conv2d(2, 2, 3); });
   expect_state("conv_transpose2d", [] { return ConvTranspose2d(2, 3, 2); });
-  expect_state("embedding", [] { return Embedding(EmbeddingOptions(5, 4).padding_idx(1)); });
+  expect_state("embedding", [] {
+    return Embedding({.num_embeddings = 5, .embedding_dim = 4, .padding_idx = 1});
+  });
   expect_state("lstm", [] { return LSTM(2, 3); });
 }
 

@@ -61,7 +61,7 @@ TEST(LrScheduler, ResumesFromItsState) {
 
 TEST(LrScheduler, PlateauResumesFromItsState) {
   const auto first = sgd(), second = sgd();
-  const auto options = ReduceLROnPlateauOptions().patience(1);
+  const auto options = ReduceLROnPlateauOptions{.patience = 1};
   ReduceLROnPlateau a(*first, options), b(*second, options);
   a.step(1.0);
   a.step(2.0);
@@ -83,23 +83,23 @@ TEST(LrScheduler, RejectsBadNumbers) {
               says("Ending multiplicative factor expected to be between 0 and 1"));
   EXPECT_THAT([&] { LambdaLR(*o, std::vector<LambdaLR::Function>(3)); },
               says("Expected 2 lr_lambdas, but got 3"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = 0.1}); },
               says("You must define either total_steps OR"));
   EXPECT_THAT([&] { OneCycleLR(*o, 0.1, -5); },
               says("Expected positive integer total_steps, but got -5"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).steps_per_epoch(5)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = 0.1, .steps_per_epoch = 5}); },
               says("Expected positive integer epochs"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).epochs(5)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = 0.1, .epochs = 5}); },
               says("Expected positive integer steps_per_epoch"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(0.1).total_steps(5).pct_start(2)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = 0.1, .total_steps = 5, .pct_start = 2}); },
               says("pct_start, but got 2"));
-  EXPECT_THAT([&] { OneCycleLR(*o, OneCycleLROptions(std::vector<double>(3)).total_steps(5)); },
+  EXPECT_THAT([&] { OneCycleLR(*o, {.max_lr = std::vector<double>(3), .total_steps = 5}); },
               says("expected 2 values for max_lr, got 3"));
-  EXPECT_THAT([&] { ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().factor(1)); },
+  EXPECT_THAT([&] { ReduceLROnPlateau(*o, {.factor = 1}); },
               says("Factor should be < 1.0, but got 1"));
   EXPECT_THAT(
       [&] {
-        ReduceLROnPlateau(*o, ReduceLROnPlateauOptions().min_lr({1, 2, 3}));
+        ReduceLROnPlateau(*o, {.min_lr = {1, 2, 3}});
       },
       says("expected 2 values for min_lr, got 3"));
   const auto a = std::make_shared<ExponentialLR>(*o, 0.9),
