@@ -122,6 +122,36 @@ TEST(OwnParts, OptionsOfOptimizersAreEqualOrNot) {
   EXPECT_TRUE(AdamOptions(0.1) != AdamOptions(0.1).betas({0.5, 0.9}));
 }
 
+TEST(OwnParts, StatesOfOptimizersAreEqualOrNot) {
+  torch::optim::AdamParamState a, b;
+  EXPECT_TRUE(a == b);
+  a.exp_avg(torch::ones({2}));
+  EXPECT_TRUE(a != b);
+  b.exp_avg(torch::ones({2}));
+  EXPECT_TRUE(a == b);
+  a.step(3);
+  EXPECT_FALSE(a == b);
+  torch::optim::LBFGSParamState l, m;
+  EXPECT_TRUE(l == m);
+  l.old_dirs().push_back(torch::ones({2}));
+  EXPECT_FALSE(l == m);
+  m.old_dirs().push_back(torch::ones({2}));
+  EXPECT_TRUE(l == m);
+  m.al(std::vector<torch::Tensor>{torch::ones({2})});
+  EXPECT_FALSE(l == m);
+}
+
+TEST(OwnParts, ItemsOfADictionaryOfModulesArePairs) {
+  nn::Linear a(1, 1);
+  nn::ModuleDict named;
+  named->insert("a", a);
+  for (auto& item : named->items()) {
+    EXPECT_EQ(item.first, "a");
+    EXPECT_EQ(item.second.get(), a.get());
+  }
+  EXPECT_EQ(named->items().size(), 1u);
+}
+
 TEST(OwnParts, NamesOfAutograd) {
   const torch::Tensor x = torch::ones({2}).requires_grad_();
   std::ostringstream out;
