@@ -7,6 +7,7 @@
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/random/random.h"
 #include "taeda/tensor/grad_mode.h"
+#include "tests/kept_warnings.h"
 
 namespace taeda::nn {
 namespace {
@@ -309,6 +310,21 @@ TEST(Losses, WeightsMoveWithTheModule) {
   EXPECT_TRUE(copy->options.weight().is_same(copy->named_buffers()["weight"]));
   EXPECT_NEAR(F::mse_loss(ones({2}), zeros({2}), F::MSELossFuncOptions(kSum)).item<double>(), 2, 0);
   EXPECT_NEAR(KLDivLoss(kBatchMean)(zeros({2, 2}), ones({2, 2})).item<double>(), 0, 1e-6);
+}
+
+TEST(Losses, ADivergenceDividedByAllElementsIsWarnedOf) {
+  const Tensor x = zeros({2, 2}), target = ones({2, 2});
+  KeptWarnings warnings;
+  KLDivLoss()->forward(x, target);
+  F::kl_div(x, target, F::KLDivFuncOptions(kMean));
+  EXPECT_THAT(
+      warnings.take(),
+      testing::AllOf(testing::SizeIs(2),
+                     testing::Each(HasSubstr(
+                         "reduction: 'mean' divides the total loss by both the batch size and"))));
+  KLDivLoss(kBatchMean)->forward(x, target);
+  KLDivLoss(kSum)->forward(x, target);
+  EXPECT_THAT(warnings.take(), testing::IsEmpty());
 }
 
 TEST(Activations, InplaceChangesTheInput) {

@@ -109,6 +109,9 @@ const std::vector<Row> wrong_modules = {
     REFUSED(
         Error, nn::LayerNorm({.normalized_shape = std::vector<int64_t>{}})->forward(rand({2, 3})),
         "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one"),
+    REFUSED(Error, nn::Hardtanh({.min_val = 1, .max_val = 1}),
+            "max_val (1) must be greater than min_val (1)"),
+    REFUSED(Error, nn::Hardtanh({.min_val = 2}), "max_val (1) must be greater than min_val (2)"),
     REFUSED(ValueError, nn::GroupNorm(3, 4), "num_channels must be divisible by num_groups"),
     REFUSED(ValueError, nn::GroupNorm(0, 4), "num_channels must be divisible by num_groups"),
     REFUSED(Error, nn::GroupNorm(2, 4)->forward(rand({2, 3, 5})),

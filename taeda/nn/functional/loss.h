@@ -185,8 +185,13 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target,
                             const BinaryCrossEntropyFuncOptions& o);
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const BinaryCrossEntropyWithLogitsFuncOptions& o);
+namespace detail {
+void warn_of_mean();
+}
+/// kMean, which divides by all elements and not by the batch size, is warned of.
 template <class = void>
 Tensor kl_div(const Tensor& x, const Tensor& target, const KLDivFuncOptions& o) {
+  if (o.reduction() == kMean) detail::warn_of_mean();
   return taeda::kl_div(x, target, o.reduction(), o.log_target(), o.is_batch_mean());
 }
 Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNLLLossFuncOptions& o);
