@@ -172,7 +172,11 @@ Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value)
         },
         input, pad, static_cast<int64_t>(mode), value);
   TAEDA_CHECK(pad.size() % 2 == 0, "Padding length must be divisible by 2");
-  TAEDA_CHECK(static_cast<int64_t>(pad.size()) <= input.dim() * 2, "Padding length too large");
+  TAEDA_CHECK(
+      static_cast<int64_t>(pad.size()) <= input.dim() * 2,
+      "Padding length should be less than or equal to two times the input dimension but got "
+      "padding length ",
+      pad.size(), " and input of dimension ", input.dim());
   if (mode == PaddingMode::Constant) return pad_constant(input, pad, value);
   const auto padded = static_cast<int64_t>(pad.size() / 2);
   TAEDA_CHECK_NOT_IMPLEMENTED(

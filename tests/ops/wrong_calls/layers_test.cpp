@@ -249,7 +249,9 @@ const std::vector<Row> wrong_layers = {
         "is_causal=True"),
     REFUSED(Error, F::pad(numbers(), F::PadFuncOptions({1})),
             "Padding length must be divisible by 2"),
-    REFUSED(Error, F::pad(numbers(), F::PadFuncOptions({1, 2, 3, 4})), "Padding length too large"),
+    REFUSED(Error, F::pad(numbers(), F::PadFuncOptions({1, 2, 3, 4})),
+            "Padding length should be less than or equal to two times the input dimension but got "
+            "padding length 4 and input of dimension 1"),
     REFUSED(
         Error, F::pad(numbers(), F::PadFuncOptions({-3, -3})),
         "The input size 4, plus negative padding -3 and -3, resulted in a negative output size,"),
