@@ -9,7 +9,7 @@ endif()
 
 set(TAEDA_GENERATED ${PROJECT_BINARY_DIR}/generated)
 set(TAEDA_GENERATED_HEADERS tensor/operations.inc ops/names.h ops/out.h ops/out_forms.h
-    compat/out_forms.h)
+    compat/out_forms.h compat/second_names.h)
 set(TAEDA_GENERATED_DOORS doors_0.cpp doors_1.cpp doors_2.cpp doors_3.cpp doors_4.cpp doors_5.cpp)
 set(TAEDA_GENERATED_LISTS out.cpp operations_table.cpp)
 list(TRANSFORM TAEDA_GENERATED_HEADERS PREPEND ${TAEDA_GENERATED}/taeda/generated/)

@@ -92,7 +92,10 @@ void set_grad(const Tensor& t, PyObject* value) {
   const Tensor& g = tensor_of(value);
   if (g.is_same(t)) raise(PyExc_RuntimeError, "can't assign Variable as its own grad");
   if (g.is_strided() && g.sizes() != t.sizes())
-    raise(PyExc_RuntimeError, "assigned grad has data of a different size");
+    raise(PyExc_RuntimeError,
+          taeda::detail::concat(
+              "attempting to assign a gradient of size '", g.sizes(), "' to a tensor of size '",
+              t.sizes(), "'. Please ensure that the gradient and the tensor are the same size"));
   if (g.dtype() != t.dtype())
     raise(PyExc_RuntimeError, "assigned grad has data of a different type");
   if (g.device() != t.device())

@@ -77,7 +77,7 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs, std::optional<bool> retain_graph,
                          bool create_graph, bool allow_unused) {
-  TAEDA_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
+  TAEDA_CHECK(!inputs.empty(), "`inputs` argument to `grad()` cannot be empty.");
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, false);
   add_roots(pass, outputs, grad_outputs);
@@ -87,10 +87,10 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
     pass.add_capture(gradient_edge(inputs[i]), &results[i]);
   }
   pass.run();
-  for (const Tensor& r : results)
-    TAEDA_CHECK(r.defined() || allow_unused,
-                "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                "allow_unused=True if this is the desired behavior.");
+  for (size_t i = 0; i < results.size(); ++i)
+    TAEDA_CHECK(results[i].defined() || allow_unused, "The differentiated Tensor at index ", i,
+                " appears to not have been used in the graph. Set allow_unused=True if this is the "
+                "desired behavior.");
   for (Tensor& r : results)  // an expanded number is enough for nodes; a caller may write into it
     if (r.defined() && r.is_strided() && r.layout().has_internal_overlap()) r = r.contiguous();
   return results;

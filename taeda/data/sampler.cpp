@@ -126,11 +126,12 @@ RandomSampler::RandomSampler(size_t size, bool replacement, std::optional<size_t
       num_samples_(num_samples.value_or(size)),
       replacement_(replacement),
       generator_(std::move(generator)) {
+  // Negative numbers of a program arrive as very large ones.
+  const auto samples = static_cast<int64_t>(num_samples_), examples = static_cast<int64_t>(size);
   TAEDA_CHECK_VALUE(
-      num_samples_ > 0,
-      "num_samples should be a positive integer value, but got num_samples=", num_samples_);
-  TAEDA_CHECK_VALUE(source_ > 0, "RandomSampler cannot draw ", num_samples_,
-                    " samples from 0 examples");
+      samples > 0, "num_samples should be a positive integer value, but got num_samples=", samples);
+  TAEDA_CHECK_VALUE(examples > 0, "RandomSampler cannot draw ", samples, " samples from ", examples,
+                    " examples");
 }
 
 std::vector<size_t> RandomSampler::epoch() {

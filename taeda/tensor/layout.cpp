@@ -180,7 +180,8 @@ DimVector infer_size(IntArrayRef shape, int64_t numel) {
       unknown = static_cast<int64_t>(i);
       out[i] = 1;
     } else {
-      TAEDA_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i]);
+      TAEDA_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i], " at index ", i,
+                  " of shape ", shape);
     }
   }
   const std::optional<int64_t> known = representable_product(out);
@@ -281,11 +282,14 @@ Layout Layout::permute(IntArrayRef dims) const {
               "length of the "
               "desired ordering of dimensions i.e. input.dim() = ",
               ndim(), " is not equal to len(dims) = ", dims.size());
-  const DimVector order = wrap_dims(dims, ndim());
   Layout out{DimVector(dims.size()), DimVector(dims.size()), offset};
-  for (size_t i = 0; i < order.size(); ++i) {
-    out.sizes[i] = sizes[order[i]];
-    out.strides[i] = strides[order[i]];
+  uint64_t seen = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t from = wrap_dim(dims[i], ndim());
+    TAEDA_CHECK(!(seen >> from & 1), "permute(): duplicate dims are not allowed.");
+    seen |= uint64_t{1} << from;
+    out.sizes[i] = sizes[from];
+    out.strides[i] = strides[from];
   }
   return out;
 }

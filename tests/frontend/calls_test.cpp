@@ -41,6 +41,44 @@ TEST(Calls, ListsThatAreObjectsOrHaveOneElement) {
   EXPECT_TRUE(F::adaptive_avg_pool2d(image, {2}).equal(F::adaptive_avg_pool2d(image, 2)));
 }
 
+TEST(Calls, SecondNamesTakeBraces) {
+  const torch::Tensor x = input();
+  EXPECT_TRUE(torch::fft_fftn(x, {4}, {1}).equal(torch::fft::fftn(x, {4}, {1})));
+  EXPECT_TRUE(torch::fft_rfft2(x, {}, {0, 1}).equal(torch::fft::rfft2(x)));
+  EXPECT_TRUE(torch::fft_fftshift(x, {0}).equal(torch::fft::fftshift(x, {0})));
+  EXPECT_TRUE(torch::linalg_norm(x, 1, {0}).equal(torch::linalg::norm(x, 1, {0})));
+  EXPECT_TRUE(
+      torch::linalg_matrix_norm(x, "nuc", {0, 1}).equal(torch::linalg::matrix_norm(x, "nuc")));
+  EXPECT_TRUE(torch::linalg::linalg_norm(x, 2, {1}).equal(torch::linalg_vector_norm(x, 2, {1})));
+  EXPECT_TRUE(torch::linalg_multi_dot({x, x}).equal(x.mm(x)));
+  EXPECT_TRUE(torch::special_logsumexp(x, {1}).equal(x.logsumexp({1})));
+  torch::Tensor out = torch::empty({0});
+  EXPECT_TRUE(torch::linalg_norm_out(out, x, 1, {0}).is_same(out));
+  EXPECT_TRUE(out.equal(torch::linalg::norm(x, 1, {0})));
+  torch::Tensor rank = torch::empty({0}, torch::kLong);
+  torch::linalg_matrix_rank_out(rank, x, torch::tensor(0.5), torch::tensor(0.0));
+  EXPECT_TRUE(rank.equal(torch::linalg_matrix_rank(x, torch::tensor(0.5), torch::tensor(0.0))));
+  EXPECT_TRUE(torch::linalg_pinv(x, 1e-6).equal(torch::linalg::pinv(x, 1e-6)));
+}
+
+TEST(Calls, FormsInPlaceTakeAbsentValues) {
+  torch::Tensor x = input(), strided = torch::arange(4.0f);
+  EXPECT_TRUE(torch::clamp_(x, {}, 1).equal(input().clamp_max(1)));
+  EXPECT_TRUE(torch::clamp_(x, 0, {}).equal(input().clamp(0, 1)));
+  EXPECT_TRUE(torch::nan_to_num_(x, {}, 1.0).is_same(x));
+  EXPECT_TRUE(torch::as_strided_(strided, {2}, {2}).equal(floats({0, 2})));
+}
+
+TEST(Calls, NegativeLogLikelihoodOfPicturesIsOfFourDimensions) {
+  const torch::Tensor x = torch::zeros({1, 2, 1, 1}), y = torch::zeros({1, 1, 1}, torch::kLong);
+  EXPECT_TRUE(torch::nll_loss2d(x, y).equal(F::nll_loss(x, y)));
+  EXPECT_EQ(error_of([&] { torch::nll_loss2d(x.flatten(1), y); }),
+            "only batches of spatial inputs supported (4D tensors), but got input of dimension: 2");
+  EXPECT_EQ(
+      error_of([&] { torch::nll_loss2d(x, y.flatten()); }),
+      "only batches of spatial targets supported (3D tensors) but got targets of dimension: 1");
+}
+
 TEST(Calls, AReductionOrANumberStandsForOptions) {
   const torch::Tensor x = input(), y = target();
   EXPECT_TRUE(F::mse_loss(x, y, torch::kSum).equal(torch::mse_loss(x, y, at::Reduction::Sum)));

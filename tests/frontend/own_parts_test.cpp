@@ -122,6 +122,36 @@ TEST(OwnParts, OptionsOfOptimizersAreEqualOrNot) {
   EXPECT_TRUE(AdamOptions(0.1) != AdamOptions(0.1).betas({0.5, 0.9}));
 }
 
+TEST(OwnParts, StatesOfOptimizersAreEqualOrNot) {
+  torch::optim::AdamParamState a, b;
+  EXPECT_TRUE(a == b);
+  a.exp_avg(torch::ones({2}));
+  EXPECT_TRUE(a != b);
+  b.exp_avg(torch::ones({2}));
+  EXPECT_TRUE(a == b);
+  a.step(3);
+  EXPECT_FALSE(a == b);
+  torch::optim::LBFGSParamState l, m;
+  EXPECT_TRUE(l == m);
+  l.old_dirs().push_back(torch::ones({2}));
+  EXPECT_FALSE(l == m);
+  m.old_dirs().push_back(torch::ones({2}));
+  EXPECT_TRUE(l == m);
+  m.al(std::vector<torch::Tensor>{torch::ones({2})});
+  EXPECT_FALSE(l == m);
+}
+
+TEST(OwnParts, ItemsOfADictionaryOfModulesArePairs) {
+  nn::Linear a(1, 1);
+  nn::ModuleDict named;
+  named->insert("a", a);
+  for (auto& item : named->items()) {
+    EXPECT_EQ(item.first, "a");
+    EXPECT_EQ(item.second.get(), a.get());
+  }
+  EXPECT_EQ(named->items().size(), 1u);
+}
+
 TEST(OwnParts, NamesOfAutograd) {
   const torch::Tensor x = torch::ones({2}).requires_grad_();
   std::ostringstream out;
@@ -191,6 +221,54 @@ TEST(LoaderParts, ASequencerPutsResultsInOrder) {
   EXPECT_EQ(seen, (std::vector<size_t>{0, 1, 2, 3, 4}));
   at = 0;
   EXPECT_EQ(sequencers::NoSequencer<Numbered>().next(produce)->sequence_number, 2u);
+}
+
+class Backwards : public torch::data::samplers::Sampler<> {
+ public:
+  explicit Backwards(size_t size) : size_(size), left_(size) {}
+  void reset(torch::optional<size_t> new_size = torch::nullopt) override {
+    left_ = size_ = new_size.value_or(size_);
+  }
+  torch::optional<std::vector<size_t>> next(size_t batch_size) override {
+    if (left_ == 0) return torch::nullopt;
+    std::vector<size_t> batch;
+    while (batch.size() < batch_size && left_ > 0) batch.push_back(--left_);
+    return batch;
+  }
+  void save(torch::serialize::OutputArchive& archive) const override {
+    archive.write("left", torch::tensor(static_cast<int64_t>(left_)));
+  }
+  void load(torch::serialize::InputArchive& archive) override {
+    torch::Tensor left;
+    archive.read("left", left);
+    left_ = left.item<int64_t>();
+  }
+
+ private:
+  size_t size_, left_;
+};
+
+TEST(LoaderParts, ASamplerOfTheProgramsOwn) {
+  const torch::Tensor x = torch::arange(5);
+  auto loader = torch::data::make_data_loader(
+      torch::data::datasets::TensorDataset(x).map(
+          torch::data::transforms::Stack<torch::data::TensorExample>()),
+      Backwards(5), 2);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    std::vector<torch::Tensor> all;
+    for (auto& batch : *loader) all.push_back(batch.data);
+    EXPECT_EQ(all.size(), 3u);
+    EXPECT_TRUE(torch::cat(all).equal(x.flip({0})));
+  }
+  Backwards first(4), second(4);
+  first.next(3);
+  std::stringstream stream;
+  torch::save(first, stream);
+  torch::load(second, stream);
+  EXPECT_EQ(second.next(3)->size(), 1u);
+  torch::data::samplers::Sampler<>& base = second;
+  base.reset(2);
+  EXPECT_EQ(base.next(5)->size(), 2u);
 }
 
 TEST(LoaderParts, SamplersAreSavedAndGoOn) {

@@ -7,6 +7,7 @@
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/random/random.h"
 #include "taeda/tensor/grad_mode.h"
+#include "tests/kept_warnings.h"
 
 namespace taeda::nn {
 namespace {
@@ -188,7 +189,12 @@ TEST(Pad, AllModes) {
   EXPECT_EQ(F::pad(ones({2, 3}), {1, 1, 2, 0}).sizes().vec(), (std::vector<int64_t>{4, 5}));
   EXPECT_THAT([&] { F::pad(x, {1}); },
               ThrowsMessage<Error>("Padding length must be divisible by 2"));
-  EXPECT_THAT([&] { F::pad(x, {1, 1, 1, 1}); }, ThrowsMessage<Error>("Padding length too large"));
+  EXPECT_THAT(
+      [&] {
+        F::pad(x, {1, 1, 1, 1});
+      },
+      ThrowsMessage<Error>("Padding length should be less than or equal to two times the input "
+                           "dimension but got padding length 4 and input of dimension 1"));
   EXPECT_THAT(
       [&] {
         F::pad(x, {-3, -2});
@@ -315,6 +321,21 @@ TEST(Losses, WeightsMoveWithTheModule) {
   EXPECT_TRUE(copy->options.weight().is_same(copy->named_buffers()["weight"]));
   EXPECT_NEAR(F::mse_loss(ones({2}), zeros({2}), {.reduction = kSum}).item<double>(), 2, 0);
   EXPECT_NEAR(KLDivLoss(kBatchMean)(zeros({2, 2}), ones({2, 2})).item<double>(), 0, 1e-6);
+}
+
+TEST(Losses, ADivergenceDividedByAllElementsIsWarnedOf) {
+  const Tensor x = zeros({2, 2}), target = ones({2, 2});
+  KeptWarnings warnings;
+  KLDivLoss()->forward(x, target);
+  F::kl_div(x, target, F::KLDivFuncOptions(kMean));
+  EXPECT_THAT(
+      warnings.take(),
+      testing::AllOf(testing::SizeIs(2),
+                     testing::Each(HasSubstr(
+                         "reduction: 'mean' divides the total loss by both the batch size and"))));
+  KLDivLoss(kBatchMean)->forward(x, target);
+  KLDivLoss(kSum)->forward(x, target);
+  EXPECT_THAT(warnings.take(), testing::IsEmpty());
 }
 
 TEST(Activations, InplaceChangesTheInput) {

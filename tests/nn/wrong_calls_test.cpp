@@ -109,6 +109,9 @@ const std::vector<Row> wrong_modules = {
     REFUSED(
         Error, nn::LayerNorm({.normalized_shape = std::vector<int64_t>{}})->forward(rand({2, 3})),
         "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one"),
+    REFUSED(Error, nn::Hardtanh({.min_val = 1, .max_val = 1}),
+            "max_val (1) must be greater than min_val (1)"),
+    REFUSED(Error, nn::Hardtanh({.min_val = 2}), "max_val (1) must be greater than min_val (2)"),
     REFUSED(ValueError, nn::GroupNorm(3, 4), "num_channels must be divisible by num_groups"),
     REFUSED(ValueError, nn::GroupNorm(0, 4), "num_channels must be divisible by num_groups"),
     REFUSED(Error, nn::GroupNorm(2, 4)->forward(rand({2, 3, 5})),
@@ -253,7 +256,9 @@ const std::vector<Row> wrong_modules = {
     REFUSED(Error, nn::ReflectionPad2d(9)->forward(rand({1, 1, 2, 2})),
             "Padding size should be less than the corresponding input dimension, but got: "
             "padding (9,"),
-    REFUSED(Error, nn::ReplicationPad2d(1)->forward(rand({2})), "Padding length too large"),
+    REFUSED(Error, nn::ReplicationPad2d(1)->forward(rand({2})),
+            "Padding length should be less than or equal to two times the input dimension but got "
+            "padding length 4 and input of dimension 1"),
     REFUSED(Error, nn::CosineSimilarity()->forward(rand({2, 2}), rand({3, 3})),
             "The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
             "dimension 1"),

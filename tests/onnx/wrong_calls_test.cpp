@@ -109,7 +109,7 @@ const std::vector<Row> wrong_onnx = {
                       {{"p", longs({0, 0, 1, 1})}})),
             "its mode 'odd' is unknown"),
     REFUSED(Error, run(graph("Transpose", {"x"}, {"y"}, {{"perm", std::vector<int64_t>{0, 0}}})),
-            "dim 0 appears multiple times in the list of dims"),
+            "permute(): duplicate dims are not allowed."),
     REFUSED(Error, run(graph("Transpose", {"x"}, {"y"}, {{"perm", std::vector<int64_t>{0}}})),
             "permute(sparse_coo): number of dimensions in the tensor input does not"),
     REFUSED(Error, run(graph("Transpose", {"x"}, {"y"}, {{"perm", std::string("x")}})),

@@ -173,7 +173,7 @@ TEST(Maximum, NanPassesTheGradientToBoth) {
 
 TEST(Lerp, NeedsOneDtypeAndReachesItsEnds) {
   EXPECT_EQ(error_of([] { ones({2}).lerp(ones({2}, kDouble), 0.5); }),
-            "expected dtype Float for `end` but got dtype Double");
+            "expected dtype float for `end` but got dtype double");
   const Tensor a = full({1}, 1e8), b = full({1}, 0.1);
   EXPECT_TRUE(equal(a.lerp(b, 1), b));
   EXPECT_TRUE(equal(a.lerp(b, 0), a));

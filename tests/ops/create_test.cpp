@@ -59,7 +59,7 @@ TEST(Create, Arange) {
   EXPECT_EQ(longs(arange(100000)).back(), 99999);
   EXPECT_EQ(error_of([] { arange(0, 3, 0); }), "step must be nonzero");
   EXPECT_EQ(error_of([] { arange(0, 3, -1); }),
-            "upper bound and larger bound inconsistent with step sign");
+            "upper bound and lower bound inconsistent with step sign");
 }
 
 TEST(Create, Linspace) {

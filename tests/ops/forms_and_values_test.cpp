@@ -488,7 +488,7 @@ TEST(Parts, SayWhatDoesNotFit) {
             "Mask tensor can take 0 and 1 values only");
   const Tensor index = zeros({2, 2}, kLong);
   EXPECT_EQ(error_of([&] { f.scatter_reduce(0, index, f, "x"); }),
-            "reduce argument must be either sum, prod, mean, amax or amin.");
+            "reduce argument must be either sum, prod, mean, amax or amin, got x");
   EXPECT_EQ(error_of([&] {
               f.scatter_reduce(0, index, zeros({1, 2}), "sum");
             }),

@@ -206,7 +206,7 @@ TEST(Masked, FillAndSelect) {
   EXPECT_EQ(error_of([&] {
               x.masked_fill(tensor({1, 0, 1, 0}), 1);
             }),
-            "masked_fill_ only supports boolean masks, but got mask with dtype Long");
+            "masked_fill_ only supports boolean masks, but got mask with dtype long int");
   EXPECT_EQ(error_of([&] {
               x.masked_fill(x.gt(1), tensor({1, 2}));
             }),
@@ -241,7 +241,7 @@ TEST(OneHot, ClassesAndErrors) {
   EXPECT_EQ(error_of([] { one_hot(tensor({3}), 2); }),
             "Class values must be smaller than num_classes.");
   EXPECT_EQ(error_of([] { one_hot(tensor({1.0})); }),
-            "one_hot is only applicable to index tensor.");
+            "one_hot is only applicable to index tensor of type LongTensor.");
 }
 
 /// A float64 leaf.

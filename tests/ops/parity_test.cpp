@@ -58,7 +58,7 @@ TEST(Parity, AWeightWithoutDimensionsIsConverted) {
   EXPECT_EQ(values_of(lerp(zeros({2}), ones({2}), scalar_tensor(0.5, kDouble))),
             (Values{0.5f, 0.5f}));
   EXPECT_THAT(error_of([] { lerp(zeros({2}), ones({2}), ones({2}, kDouble)); }),
-              HasSubstr("for `weight` but got dtype Double"));
+              HasSubstr("for `weight` but got dtype double"));
 }
 
 TEST(Parity, PartsOfTensorSplitChangeInPlace) {

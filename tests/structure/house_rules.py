@@ -24,7 +24,7 @@ MAX_COLUMNS = 100
 # Headers that the build makes from the declarations of operations (tools/ops).
 GENERATED = {"taeda/generated/tensor/operations.inc", "taeda/generated/ops/names.h", "taeda/generated/ops/out.h",
              "taeda/generated/ops/out_forms.h", "taeda/generated/compat/namespaces.h",
-             "taeda/generated/compat/options.h"}
+             "taeda/generated/compat/options.h", "taeda/generated/compat/second_names.h"}
 
 # The rooms that a room may include besides itself; docs/architecture.md draws them.
 TO_TENSOR = {"base", "device", "tensor"}

@@ -240,6 +240,17 @@ class Making(unittest.TestCase):
         self.assertIn("inline const Tensor& resize_out(const Tensor& out, const Tensor& self) {", text)
         self.assertNotIn("h_out", text)
 
+    def test_names_that_operations_have_for_libtorchs_programs(self):
+        families = read("namespace fft {\n/// Doc.\nTensor rfft(const Tensor& self, OptionalNorm norm = {});\n}  // namespace fft\n"
+                        "/// Doc.\n/// [method, in-place: own]\nTensor clamp(const Tensor& self, const OptionalScalar& min);\n"
+                        "/// Doc.\n/// [method, in-place: own]\nTensor other(const Tensor& self);\n")
+        text = emit_compat.second_names_h(families)
+        self.assertIn("inline Tensor fft_rfft(const Tensor& self, fft::OptionalNorm norm = {}) { return taeda::fft::rfft(self, norm); }",
+                      text)
+        self.assertIn("inline Tensor& fft_rfft_out(Tensor& out, const Tensor& self, fft::OptionalNorm norm = {}) {", text)
+        self.assertIn("inline Tensor& clamp_(const Tensor& self, const OptionalScalar& min) { return self.clamp_(min); }", text)
+        self.assertNotIn("other", text)
+
     def test_table_and_page(self):
         families = read("/// Doc a.\n/// [out, view: maybe, keyword: b]\nTensor f(const Tensor& self, bool b = true);")
         self.assertIn("O\tf\t\tfamily\tTensor\tfmo\tmaybe\t\t\t\t\t1\tDoc a.\tself\tconst Tensor&\t0\t\t0\t"

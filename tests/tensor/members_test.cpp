@@ -146,7 +146,7 @@ TEST(Members, SetTakesOverMemory) {
   EXPECT_THAT(error_of([&] { x.set_(source.storage(), 4, {3}); }),
               HasSubstr("out of bounds for one of 24"));
   EXPECT_EQ(error_of([&] { x.set_(arange(3)); }),
-            "Could not set tensor of type Long to a tensor of type Float");
+            "Could not set tensor of type long int to a tensor of type float");
   const Tensor strided = source.clone();
   strided.as_strided_({2}, {3}, 1);
   EXPECT_THAT(values<float>(strided), ElementsAre(1, 4));

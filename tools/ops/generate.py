@@ -54,6 +54,7 @@ def outputs(families, compat=(), core=None):
         "taeda/generated/ops/out.h": emit_functions.out_h(families),
         "taeda/generated/ops/out_forms.h": emit_functions.out_forms_h(families),
         "taeda/generated/compat/out_forms.h": emit_compat.out_forms_h(families, compat),
+        "taeda/generated/compat/second_names.h": emit_compat.second_names_h(families),
         "src/out.cpp": emit_functions.out_cpp(families),
         "src/operations_table.cpp": emit_table.table_cpp(families),
         "src/forms_table.inc": emit_forms.forms_inc(families),

@@ -56,6 +56,28 @@ void load(T& value, Source&&... source) {
 
 namespace taeda_compat::data::samplers {
 
+/// The base of a program's own samplers: `class Mine : public torch::data::samplers::Sampler<>`
+/// says how an epoch starts, and gives up to `batch_size` further indices or nothing at its end.
+/// Requests are lists of indices.
+template <std::same_as<std::vector<size_t>> Request = std::vector<size_t>>
+class Sampler : public taeda::data::samplers::Sampler {
+ public:
+  using BatchRequestType = Request;
+  /// Starts a new epoch, over a dataset of another size if there is one.
+  virtual void reset(std::optional<size_t> new_size) = 0;
+  void save(taeda::serialize::OutputArchive& archive) const override = 0;
+  void load(taeda::serialize::InputArchive& archive) override = 0;
+
+  void reset() final { reset(std::nullopt); }
+  /// How many indices there are, nobody says before they are drawn.
+  size_t size() const override {
+    throw NotImplementedError("this sampler does not say how many indices an epoch has");
+  }
+
+ protected:
+  void resize(size_t size) override { reset(size); }
+};
+
 /// A permutation of 0, ..., size - 1 by the default generator in every epoch, and one when the
 /// sampler is made. Throws ValueError for a size of 0. Indices have one type, whichever is asked
 /// for.

@@ -1,11 +1,14 @@
-// Functions that Taeda has under another name or as methods alone:
-// torch::special_erf, torch::linalg_qr, torch::exp_(t). Each passes its arguments on, so it takes
-// what the original takes.
+// Functions that Taeda has under another name or as methods alone: torch::special_erf,
+// torch::exp_(t). Each passes its arguments on, so it takes what the original takes, but for
+// braces: where these may stand, functions are made (taeda/generated/compat/second_names.h).
 #pragma once
 
+#include <taeda/generated/compat/second_names.h>
 #include <taeda_compat/linalg.h>
 #include <taeda_compat/namespaces.h>
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace taeda_compat {
@@ -44,7 +47,6 @@ TAEDA_COMPAT_SPECIAL(legendre_polynomial_p);
 TAEDA_COMPAT_SPECIAL(log1p);
 TAEDA_COMPAT_SPECIAL(log_ndtr);
 TAEDA_COMPAT_SPECIAL(logit);
-TAEDA_COMPAT_SPECIAL(logsumexp);
 TAEDA_COMPAT_SPECIAL(modified_bessel_i0);
 TAEDA_COMPAT_SPECIAL(modified_bessel_i1);
 TAEDA_COMPAT_SPECIAL(modified_bessel_k0);
@@ -70,85 +72,21 @@ TAEDA_COMPAT_SPECIAL(zeta);
 TAEDA_COMPAT_FORWARD(special_log_softmax, taeda::special::log_softmax);
 TAEDA_COMPAT_FORWARD(special_softmax, taeda::special::softmax);
 
-#define TAEDA_COMPAT_FFT(name) TAEDA_COMPAT_FORWARD(fft_##name, taeda::fft::name)
-TAEDA_COMPAT_FFT(fft);
-TAEDA_COMPAT_FFT(fft2);
-TAEDA_COMPAT_FFT(fft2_out);
-TAEDA_COMPAT_FFT(fft_out);
-TAEDA_COMPAT_FFT(fftfreq);
-TAEDA_COMPAT_FFT(fftfreq_out);
-TAEDA_COMPAT_FFT(fftn);
-TAEDA_COMPAT_FFT(fftn_out);
-TAEDA_COMPAT_FFT(fftshift);
-TAEDA_COMPAT_FFT(hfft);
-TAEDA_COMPAT_FFT(hfft_out);
-TAEDA_COMPAT_FFT(ifft);
-TAEDA_COMPAT_FFT(ifft2);
-TAEDA_COMPAT_FFT(ifft2_out);
-TAEDA_COMPAT_FFT(ifft_out);
-TAEDA_COMPAT_FFT(ifftn);
-TAEDA_COMPAT_FFT(ifftn_out);
-TAEDA_COMPAT_FFT(ifftshift);
-TAEDA_COMPAT_FFT(ihfft);
-TAEDA_COMPAT_FFT(ihfft_out);
-TAEDA_COMPAT_FFT(irfft);
-TAEDA_COMPAT_FFT(irfft2);
-TAEDA_COMPAT_FFT(irfft2_out);
-TAEDA_COMPAT_FFT(irfft_out);
-TAEDA_COMPAT_FFT(irfftn);
-TAEDA_COMPAT_FFT(irfftn_out);
-TAEDA_COMPAT_FFT(rfft);
-TAEDA_COMPAT_FFT(rfft2);
-TAEDA_COMPAT_FFT(rfft2_out);
-TAEDA_COMPAT_FFT(rfft_out);
-TAEDA_COMPAT_FFT(rfftfreq);
-TAEDA_COMPAT_FFT(rfftfreq_out);
-TAEDA_COMPAT_FFT(rfftn);
-TAEDA_COMPAT_FFT(rfftn_out);
-TAEDA_COMPAT_FFT(hfft2);
-TAEDA_COMPAT_FFT(hfft2_out);
-TAEDA_COMPAT_FFT(hfftn);
-TAEDA_COMPAT_FFT(hfftn_out);
-TAEDA_COMPAT_FFT(ihfft2);
-TAEDA_COMPAT_FFT(ihfft2_out);
-TAEDA_COMPAT_FFT(ihfftn);
-TAEDA_COMPAT_FFT(ihfftn_out);
-#undef TAEDA_COMPAT_FFT
-// libtorch takes and gives back these results as const.
-#define TAEDA_COMPAT_CONST(name)                                              \
-  template <class... Args>                                                    \
-  const Tensor& name(const Tensor& out, const Tensor& self, Args&&... args) { \
-    Tensor result = out;                                                      \
-    return name(result, self, std::forward<Args>(args)...), out;              \
-  }                                                                           \
-  static_assert(true)
-TAEDA_COMPAT_CONST(fft_hfft2_out);
-TAEDA_COMPAT_CONST(fft_hfftn_out);
-TAEDA_COMPAT_CONST(fft_ihfft2_out);
-TAEDA_COMPAT_CONST(fft_ihfftn_out);
-#undef TAEDA_COMPAT_CONST
-
 // Operations in place and questions, as functions.
 TAEDA_COMPAT_METHOD(abs_);
 TAEDA_COMPAT_METHOD(acos_);
 TAEDA_COMPAT_METHOD(acosh_);
-TAEDA_COMPAT_METHOD(addmv_);
 TAEDA_COMPAT_METHOD(arccos_);
 TAEDA_COMPAT_METHOD(arccosh_);
 TAEDA_COMPAT_METHOD(arcsin_);
 TAEDA_COMPAT_METHOD(arcsinh_);
 TAEDA_COMPAT_METHOD(arctan_);
 TAEDA_COMPAT_METHOD(arctanh_);
-TAEDA_COMPAT_METHOD(as_strided_);
 TAEDA_COMPAT_METHOD(asin_);
 TAEDA_COMPAT_METHOD(asinh_);
 TAEDA_COMPAT_METHOD(atan_);
 TAEDA_COMPAT_METHOD(atanh_);
 TAEDA_COMPAT_METHOD(ceil_);
-TAEDA_COMPAT_METHOD(clamp_);
-TAEDA_COMPAT_METHOD(clamp_max_);
-TAEDA_COMPAT_METHOD(clamp_min_);
-TAEDA_COMPAT_METHOD(clip_);
 TAEDA_COMPAT_METHOD(conj_physical_);
 TAEDA_COMPAT_METHOD(cos_);
 TAEDA_COMPAT_METHOD(cosh_);
@@ -163,22 +101,16 @@ TAEDA_COMPAT_METHOD(fill_);
 TAEDA_COMPAT_METHOD(fix_);
 TAEDA_COMPAT_METHOD(floor_);
 TAEDA_COMPAT_METHOD(frac_);
-TAEDA_COMPAT_METHOD(gcd_);
 TAEDA_COMPAT_METHOD(i0_);
-TAEDA_COMPAT_METHOD(lcm_);
-TAEDA_COMPAT_METHOD(ldexp_);
 TAEDA_COMPAT_METHOD(log10_);
 TAEDA_COMPAT_METHOD(log1p_);
 TAEDA_COMPAT_METHOD(log2_);
 TAEDA_COMPAT_METHOD(log_);
-TAEDA_COMPAT_METHOD(logit_);
-TAEDA_COMPAT_METHOD(nan_to_num_);
 TAEDA_COMPAT_METHOD(neg_);
 TAEDA_COMPAT_METHOD(negative_);
 TAEDA_COMPAT_METHOD(rad2deg_);
 TAEDA_COMPAT_METHOD(reciprocal_);
 TAEDA_COMPAT_METHOD(resize_as_);
-TAEDA_COMPAT_METHOD(round_);
 TAEDA_COMPAT_METHOD(rsqrt_);
 TAEDA_COMPAT_METHOD(sigmoid_);
 TAEDA_COMPAT_METHOD(sin_);
@@ -189,7 +121,6 @@ TAEDA_COMPAT_METHOD(square_);
 TAEDA_COMPAT_METHOD(tan_);
 TAEDA_COMPAT_METHOD(tanh_);
 TAEDA_COMPAT_METHOD(trunc_);
-TAEDA_COMPAT_METHOD(xlogy_);
 TAEDA_COMPAT_METHOD(zero_);
 TAEDA_COMPAT_METHOD(detach);
 TAEDA_COMPAT_METHOD(is_complex);
@@ -203,6 +134,10 @@ TAEDA_COMPAT_METHOD(is_inference);
 TAEDA_COMPAT_METHOD(numel);
 TAEDA_COMPAT_METHOD(size);
 TAEDA_COMPAT_METHOD(stride);
+inline const Tensor& as_strided_(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                                 std::optional<int64_t> storage_offset = {}) {
+  return self.as_strided_(size, stride, storage_offset);
+}
 
 }  // namespace taeda_compat
 

@@ -7,11 +7,20 @@
 
 namespace taeda_compat {
 
-/// nll_loss over [N, C, H, W], or of any shape.
+/// nll_loss over [N, C, H, W] with a target [N, H, W]. Throws Error for other numbers of
+/// dimensions.
 inline Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                          ReductionArg reduction = Reduction::Mean, int64_t ignore_index = -100) {
+  TAEDA_CHECK(
+      target.dim() == 3,
+      "only batches of spatial targets supported (3D tensors) but got targets of dimension: ",
+      target.dim());
+  TAEDA_CHECK(self.dim() == 4,
+              "only batches of spatial inputs supported (4D tensors), but got input of dimension: ",
+              self.dim());
   return taeda::nll_loss(self, target, weight, reduction, ignore_index);
 }
+/// nll_loss over [C], [N, C] or [N, C, ...].
 inline Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                           ReductionArg reduction = Reduction::Mean, int64_t ignore_index = -100) {
   return taeda::nll_loss(self, target, weight, reduction, ignore_index);

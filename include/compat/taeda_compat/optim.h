@@ -5,8 +5,10 @@
 #include <taeda/io/keyed_archive.h>
 #include <taeda_compat/namespaces.h>
 
+#include <algorithm>
 #include <deque>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 // Inner namespaces are Taeda's: what libtorch has there in addition.
@@ -70,6 +72,34 @@ std::vector<T> deque_to_list(const std::deque<T>& values) {
 template <class T>
 std::deque<T> list_to_deque(const std::vector<T>& list) {
   return {list.begin(), list.end()};
+}
+
+namespace detail {
+/// Whether tensors are both undefined or have the same sizes and values.
+inline bool same_values(const Tensor& a, const Tensor& b) {
+  return a.defined() && b.defined() ? a.equal(b) : a.defined() == b.defined();
+}
+template <class Container>
+bool all_same_values(const Container& a, const Container& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_values);
+}
+}  // namespace detail
+
+/// Whether states are of one class and hold equal steps, numbers and tensors.
+inline bool operator==(const OptimizerParamState& a, const OptimizerParamState& b) {
+  return typeid(a) == typeid(b) && a.step == b.step && std::ranges::equal(a.numbers, b.numbers) &&
+         std::ranges::equal(a.tensors, b.tensors, detail::same_values);
+}
+/// The same of L-BFGS's states, which hold lists of tensors, too.
+inline bool operator==(const LBFGSParamState& a, const LBFGSParamState& b) {
+  return a.func_evals() == b.func_evals() && a.n_iter() == b.n_iter() && a.t() == b.t() &&
+         a.prev_loss() == b.prev_loss() && detail::same_values(a.d(), b.d()) &&
+         detail::same_values(a.H_diag(), b.H_diag()) &&
+         detail::same_values(a.prev_flat_grad(), b.prev_flat_grad()) &&
+         detail::all_same_values(a.old_dirs(), b.old_dirs()) &&
+         detail::all_same_values(a.old_stps(), b.old_stps()) &&
+         detail::all_same_values(a.ro(), b.ro()) && a.al().has_value() == b.al().has_value() &&
+         (!a.al() || detail::all_same_values(*a.al(), *b.al()));
 }
 
 }  // namespace taeda::optim

@@ -38,6 +38,7 @@ using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
 using IntList = IntArrayRef;
 /// A tensor's `dtype()` is a ScalarType already.
 constexpr ScalarType typeMetaToScalarType(ScalarType type) { return type; }
+constexpr ScalarType scalarTypeToTypeMeta(ScalarType type) { return type; }
 
 template <size_t D, class T = int64_t>
 using ExpandingArray = nn::ExpandingArray<D, T>;

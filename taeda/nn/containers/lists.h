@@ -137,7 +137,8 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   }
   std::vector<std::string> keys() const { return children_.keys(); }
   std::vector<std::shared_ptr<Module>> values() const { return children_.values(); }
-  const OrderedDict<std::string, std::shared_ptr<Module>>& items() const { return children_; }
+  /// Names and modules, in the order of insertion.
+  Pairs items() const { return children_.pairs(); }
   auto begin() const { return children_.begin(); }
   auto end() const { return children_.end(); }
 };

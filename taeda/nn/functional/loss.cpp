@@ -1,5 +1,6 @@
 #include "taeda/nn/functional/loss.h"
 
+#include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/nn/functional/distance.h"
 #include "taeda/ops/autocast.h"
@@ -21,6 +22,13 @@ void check_range(const Tensor& target, int64_t low, int64_t classes, const char*
 }
 
 }  // namespace
+
+void detail::warn_of_mean() {
+  TAEDA_WARN(
+      "reduction: 'mean' divides the total loss by both the batch size and the support size."
+      "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+      "'mean' will be changed to behave the same as 'batchmean' in the next major release.");
+}
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                          const MultiMarginLossFuncOptions& options) {

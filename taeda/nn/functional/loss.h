@@ -245,10 +245,16 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target,
                             const BinaryCrossEntropyFuncOptions& o);
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const BinaryCrossEntropyWithLogitsFuncOptions& o);
+namespace detail {
+void warn_of_mean();
+}
+/// kMean, which divides by all elements and not by the batch size, is warned of.
 template <class = void>
 Tensor kl_div(const Tensor& x, const Tensor& target, const KLDivFuncOptions& o) {
-  return taeda::kl_div(x, target, Reduction(o.reduction), o.log_target,
-                       o.reduction.is_batch_mean());
+  const Reduction reduction(o.reduction);
+  const bool batch_mean = o.reduction.is_batch_mean();
+  if (reduction == kMean && !batch_mean) detail::warn_of_mean();
+  return taeda::kl_div(x, target, reduction, o.log_target, batch_mean);
 }
 inline Tensor kl_div(const Tensor& x, const Tensor& target, BatchMean) {
   return taeda::kl_div(x, target, kSum, /*log_target=*/false, /*batch_mean=*/true);

@@ -164,7 +164,11 @@ Tensor cut(Tensor x, DimVector& amounts) {
 Tensor do_pad(const Tensor& input, IntArrayRef pad, int64_t mode_number, double value) {
   const auto mode = static_cast<PaddingMode>(mode_number);
   TAEDA_CHECK(pad.size() % 2 == 0, "Padding length must be divisible by 2");
-  TAEDA_CHECK(static_cast<int64_t>(pad.size()) <= input.dim() * 2, "Padding length too large");
+  TAEDA_CHECK(
+      static_cast<int64_t>(pad.size()) <= input.dim() * 2,
+      "Padding length should be less than or equal to two times the input dimension but got "
+      "padding length ",
+      pad.size(), " and input of dimension ", input.dim());
   if (mode == PaddingMode::Constant) return pad_constant(input, pad, value);
   const auto padded = static_cast<int64_t>(pad.size() / 2);
   TAEDA_CHECK_NOT_IMPLEMENTED(

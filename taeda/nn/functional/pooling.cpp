@@ -8,6 +8,13 @@ namespace taeda::inline v0_2::nn::functional::detail {
 
 namespace {
 
+/// Sizes as "4x4".
+std::string times(IntArrayRef sizes) {
+  std::string out;
+  for (int64_t size : sizes) out += (out.empty() ? "" : "x") + std::to_string(size);
+  return out;
+}
+
 /// The spatial sizes of the result of an unpool.
 std::vector<int64_t> unpool_sizes(const Tensor& input, IntArrayRef kernel_size, IntArrayRef stride,
                                   IntArrayRef padding,
@@ -62,7 +69,7 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel
   if (taeda::detail::can_look_at_values(indices.device()) && indices.numel() > 0) {
     const auto low = indices.min().item<int64_t>(), high = indices.max().item<int64_t>();
     TAEDA_CHECK(low >= 0 && high < volume, "Found an invalid max index: ", low < 0 ? low : high,
-                " (output volumes are of size ", IntArrayRef(spatial), ")");
+                " (output volumes are of size ", times(spatial), ")");
   }
   DimVector flat = IntArrayRef(sizes).slice(0, static_cast<size_t>(input.dim() - dims));
   flat.push_back(volume);

@@ -38,6 +38,11 @@ void show(Settings& out, const ShrinkOptions& o) { out.value(o.lambda); }
 
 }  // namespace
 
+void detail::check(const HardtanhOptions& options) {
+  TAEDA_CHECK(options.max_val > options.min_val, "max_val (", options.max_val(),
+              ") must be greater than min_val (", options.min_val(), ")");
+}
+
 template <class OptionsType, class Derived>
 void detail::Activation<OptionsType, Derived>::settings(Settings& out) const {
   show(out.of(typeid(Derived)), options);

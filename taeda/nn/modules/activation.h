@@ -8,6 +8,12 @@
 namespace taeda::inline v0_2::nn {
 
 namespace detail {
+/// What a layer asks of its options.
+template <class Options>
+void check(const Options&) {}
+/// Throws Error unless max_val is greater than min_val.
+void check(const HardtanhOptions& options);
+
 /// A module without parameters around one function. A first setting may be given without a name.
 template <class OptionsType, class Derived>
 class Activation : public Cloneable<Derived> {
@@ -15,11 +21,11 @@ class Activation : public Cloneable<Derived> {
   using Options = OptionsType;
   Activation() requires std::is_default_constructible_v<Options>
   = default;
-  explicit Activation(Options o) : options(std::move(o)) {}
+  explicit Activation(Options o) : options(std::move(o)) { check(options); }
   template <class T>
   requires requires(T first) { Options{first}; }
-  explicit Activation(T first) : options{std::move(first)} {}
-  void reset() override {}
+  explicit Activation(T first) : options{std::move(first)} { check(options); }
+  void reset() override { check(options); }
   void settings(Settings& out) const override;
   Options options;
 };

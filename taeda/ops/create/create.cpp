@@ -171,7 +171,7 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step) 
   TAEDA_CHECK(std::isfinite(first) && std::isfinite(last), "unsupported range: ", first, " -> ",
               last);
   TAEDA_CHECK(delta > 0 ? last >= first : last <= first,
-              "upper bound and larger bound inconsistent with step sign");
+              "upper bound and lower bound inconsistent with step sign");
   if (start.is_integral(true) && end.is_integral(true) && step.is_integral(true)) {
     const int64_t by = step.toLong(),
                   distance = (CheckedInt(end.toLong()) - start.toLong()).value("arange");

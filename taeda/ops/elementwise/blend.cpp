@@ -1,6 +1,7 @@
 // Larger and smaller, interpolation, fused multiplications.
 #include "bodies/arithmetic.h"
 #include "taeda/kernels/pointwise/arithmetic.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
@@ -42,8 +43,8 @@ Tensor do_minimum(const Tensor& self, const Tensor& other) {
 namespace {
 
 void check_lerp_dtype(const char* what, const Tensor& start, const Tensor& t) {
-  TAEDA_CHECK(t.dtype() == start.dtype(), "expected dtype ", to_string(start.dtype()), " for `",
-              what, "` but got dtype ", to_string(t.dtype()));
+  TAEDA_CHECK(t.dtype() == start.dtype(), "expected dtype ", detail::type_name(start.dtype()),
+              " for `", what, "` but got dtype ", detail::type_name(t.dtype()));
 }
 
 }  // namespace

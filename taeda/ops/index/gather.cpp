@@ -6,6 +6,7 @@
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/destination.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/index/index.h"
@@ -26,7 +27,8 @@ namespace {
 struct Rows {
   Tensor block, offsets;
 
-  Rows(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
+  /// `wraps`: negative indices count from the end.
+  Rows(const char* op, const Tensor& self, int64_t dim, const Tensor& index, bool wraps = false) {
     TAEDA_CHECK_INDEX(index.dim() <= 1, op, "(): Index is supposed to be a vector");
     TAEDA_CHECK(index.dtype() == kLong || index.dtype() == kInt, op,
                 "(): Expected dtype int32 or int64 for index");
@@ -38,7 +40,7 @@ struct Rows {
     const Tensor list = index.reshape({-1}).to(kLong);
     TAEDA_CHECK_INDEX(self.sizes()[dim] > 0 || list.numel() == 0, "index out of range in self");
     offsets = make_tensor(list.sizes(), kLong, self.device());
-    const IndexTerm term{self.sizes()[dim], self.strides()[dim], -1, false, true};
+    const IndexTerm term{self.sizes()[dim], self.strides()[dim], wraps ? dim : -1, wraps, true};
     index_offsets_slot(self.device().type(), offsets, list, term);
     Layout layout = self.layout();
     layout.sizes.erase(static_cast<size_t>(dim));
@@ -49,10 +51,10 @@ struct Rows {
 
 /// self[index[i]] = or += source[i] along `dim`, without a record.
 void put_rows(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
-              const Tensor& source, bool accumulate) {
+              const Tensor& source, bool accumulate, bool wraps = false) {
   NoGradGuard guard;
   const Tensor target = atleast_1d(self), values = atleast_1d(source);
-  const Rows rows(op, target, dim, index);
+  const Rows rows(op, target, dim, index, wraps);
   if (values.numel() == 0) return;
   TAEDA_INTERNAL_ASSERT(values.sizes()[dim] == index.numel() &&
                         values.numel() == index.numel() * rows.block.numel());
@@ -82,9 +84,9 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
                     " is out of bounds of the source tensor with dim ", source.dim());
   const int64_t rows = source.dim() == 0 ? 1 : source.size(dim);
   if (index.numel() != rows) {
-    const std::string text = detail::concat(op, "(): Number of indices (", index.numel(),
-                                            ") should be equal to source.size(dim): (", rows,
-                                            "), for dim: ", dim);
+    const std::string text =
+        detail::concat(op, "(): Number of indices (", index.numel(),
+                       ") should be equal to source.size(dim): (", rows, "), for dim: ", dim);
     if (adds) throw Error(text);
     throw IndexError(text);
   }
@@ -213,9 +215,9 @@ void fill_rows(const Tensor& self, int64_t dim, const Tensor& index, const Scala
               "index_fill_(): Converting complex Scalar to non-complex type is not supported");
   DimVector sizes(self.sizes());
   if (sizes.empty()) sizes.push_back(1);
-  const Tensor rows = index.lt(0).to(index.dtype()).mul(sizes[dim]).add(index);
   sizes[dim] = index.numel();
-  put_rows("index_fill", self, dim, rows, full({}, value, self.options()).expand(sizes), false);
+  put_rows("index_fill", self, dim, index, full({}, value, self.options()).expand(sizes), false,
+           true);
 }
 
 }  // namespace
@@ -503,9 +505,8 @@ namespace {
 
 void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
   TAEDA_CHECK(mask.dtype() == kBool,
-              "masked_fill_ only supports boolean masks, but got mask with "
-              "dtype ",
-              to_string(mask.dtype()));
+              "masked_fill_ only supports boolean masks, but got mask with dtype ",
+              detail::type_name(mask.dtype()));
   TAEDA_CHECK(mask.device() == self.device(),
               "expected self and mask to be on the same device, but got mask on ", mask.device(),
               " and self on ", self.device());

@@ -226,7 +226,7 @@ Tensor scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index, con
   if (reduce == "mean") return scatter_mean(self, d, at, part, include_self);
   if (reduce == "prod") return product(self, d, at, part, include_self);
   TAEDA_CHECK(reduce == "amax" || reduce == "amin",
-              "reduce argument must be either sum, prod, mean, amax or amin.");
+              "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
   return scatter_extreme(self, d, at, part, reduce == "amax", include_self);
 }
 

@@ -9,6 +9,7 @@
 #include "taeda/kernels/attention.h"
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/pointwise.h"
@@ -31,8 +32,8 @@ void check_operands(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
                     double dropout_p, bool causal) {
   TAEDA_CHECK(q.dtype() == k.dtype() && q.dtype() == v.dtype(),
               "Expected query, key, and value to have the same dtype, but got query.dtype: ",
-              to_string(q.dtype()), " key.dtype: ", to_string(k.dtype()),
-              " and value.dtype: ", to_string(v.dtype()), " instead.");
+              detail::type_name(q.dtype()), " key.dtype: ", detail::type_name(k.dtype()),
+              " and value.dtype: ", detail::type_name(v.dtype()), " instead.");
   TAEDA_CHECK(q.device() == k.device() && q.device() == v.device(),
               "Expected query, key, and value to have the same device type, but got query.device: ",
               q.device(), " key.device: ", k.device(), " and value.device: ", v.device(),

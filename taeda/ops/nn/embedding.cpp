@@ -72,7 +72,8 @@ Tensor do_embedding(const Tensor& weight, const Tensor& indices, int64_t padding
 }
 
 Tensor do_one_hot(const Tensor& classes, int64_t num_classes) {
-  TAEDA_CHECK(classes.dtype() == kLong, "one_hot is only applicable to index tensor.");
+  TAEDA_CHECK(classes.dtype() == kLong,
+              "one_hot is only applicable to index tensor of type LongTensor.");
   if (classes.numel() == 0) {
     TAEDA_CHECK(num_classes > 0, "Can not infer total number of classes from empty tensor.");
   } else if (!classes.is_meta() || num_classes == -1) {

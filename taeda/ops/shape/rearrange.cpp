@@ -69,7 +69,7 @@ Tensor of_size(Tensor repeated, OptionalDim dim, OptionalDim output_size) {
 
 Tensor do_repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
                             OptionalDim output_size) {
-  TAEDA_CHECK(repeats >= 0, "repeats can not be negative");
+  TAEDA_CHECK(repeats >= 0, "Repeats must be non-negative");
   if (!dim || self.dim() == 0)
     return detail::apart_from(
         of_size(self.reshape({-1, 1}).expand({-1, repeats}).reshape({-1}), {}, output_size), self);
@@ -105,7 +105,8 @@ Tensor do_repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalD
   const int64_t n = input.size(d);
   const bool shared = repeats.numel() == 1;
   TAEDA_CHECK(repeats.dim() <= 1 && (shared || repeats.numel() == n),
-              "repeats must have the same size as input along dim");
+              "repeats must have the same size as input along dim, but got repeats.size(0) = ",
+              repeats.numel(), " and input.size(", d, ") = ", n);
   const Tensor index =
       repeat_interleave(shared ? repeats.reshape({1}).expand({n}) : repeats, output_size);
   return input.index_select(d, index);
@@ -138,7 +139,9 @@ Tensor flipud(const Tensor& self) {
 Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   TAEDA_CHECK(dims.size() == 2, "expected total rotation dims == 2, but got dims = ", dims.size());
   TAEDA_CHECK(self.dim() >= 2, "expected total dims >= 2, but got total dims = ", self.dim());
-  const DimVector d = wrap_dims(dims, self.dim());
+  const DimVector d{wrap_dim(dims[0], self.dim()), wrap_dim(dims[1], self.dim())};
+  TAEDA_CHECK(d[0] != d[1], "expected rotation dims to be different, but got dim0 = ", dims[0],
+              " and dim1 = ", dims[1]);
   switch (((k % 4) + 4) % 4) {
     case 1: return self.flip({d[1]}).transpose(d[0], d[1]);
     case 2: return self.flip(d);
@@ -213,7 +216,8 @@ Tensor do_triu(const Tensor& self, int64_t diagonal) {
 }
 
 Tensor diag(const Tensor& self, int64_t diagonal) {
-  TAEDA_CHECK(self.dim() == 1 || self.dim() == 2, "matrix or a vector expected");
+  TAEDA_CHECK(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ",
+              self.dim(), "D");
   return self.dim() == 1 ? taeda::diag_embed(self, diagonal, 0, 1)
                          : self.diagonal(diagonal).clone();
 }

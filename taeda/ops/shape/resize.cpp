@@ -6,6 +6,7 @@
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create_common.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/tensor.h"
 
@@ -84,8 +85,9 @@ Tensor& Tensor::set_(const Tensor& source) const {
   autograd::check_inplace("set_", *this, false);
   if (GradMode::is_enabled()) check_no_gradient("set_", *this);
   TAEDA_CHECK(source.defined(), "set_ expects a defined tensor");
-  TAEDA_CHECK(source.dtype() == dtype(), "Could not set tensor of type ", to_string(source.dtype()),
-              " to a tensor of type ", to_string(dtype()));
+  TAEDA_CHECK(source.dtype() == dtype(), "Could not set tensor of type ",
+              detail::type_name(source.dtype()), " to a tensor of type ",
+              detail::type_name(dtype()));
   TAEDA_CHECK(source.device() == device(), "Attempted to set the storage of a tensor on device \"",
               device().str(), "\" to a storage on different device \"", source.device().str(),
               "\"");

@@ -248,7 +248,9 @@ const std::vector<Row> wrong_layers = {
         "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
         "is_causal=True"),
     REFUSED(Error, F::pad(numbers(), {.pad = {1}}), "Padding length must be divisible by 2"),
-    REFUSED(Error, F::pad(numbers(), {.pad = {1, 2, 3, 4}}), "Padding length too large"),
+    REFUSED(Error, F::pad(numbers(), {.pad = {1, 2, 3, 4}}),
+            "Padding length should be less than or equal to two times the input dimension but got "
+            "padding length 4 and input of dimension 1"),
     REFUSED(
         Error, F::pad(numbers(), {.pad = {-3, -3}}),
         "The input size 4, plus negative padding -3 and -3, resulted in a negative output size,"),

@@ -51,7 +51,7 @@ const std::vector<Row> wrong_numbers = {
             "The size of tensor a (4) must match the size of tensor b (3) at non-singleton "
             "dimension 0"),
     REFUSED(Error, numbers().lerp(rand({4}, kDouble), 0.5),
-            "expected dtype Float for `end` but got dtype Double"),
+            "expected dtype float for `end` but got dtype double"),
     REFUSED(Error, polygamma(-1, numbers()), "polygamma(n, x) does not support negative n."),
     REFUSED(NotImplementedError, numbers().to(kComplexFloat).lt(1),
             "\"lt\" not implemented for 'ComplexFloat'"),

@@ -211,7 +211,7 @@ const std::vector<Row> wrong_special = {
     REFUSED(Error, renorm(square(), 2, 0, kNaN), "renorm: expected maxnorm to be >= 0 but got nan"),
     REFUSED(Error, pdist(square(), kNaN), "pdist only supports non-negative p values"),
     REFUSED(Error, range(0, 1e300, 1e-300),
-            "upper bound and larger bound inconsistent with step sign"),
+            "upper bound and lower bound inconsistent with step sign"),
     REFUSED(Error, range(0, kNaN), "unsupported range: 0 -> nan"),
     REFUSED(Error, as_strided_scatter(numbers(), rand({4}), {kHuge}, {1}),
             "Storage size calculation overflowed with sizes=[4611686018427387904] and"),

@@ -143,7 +143,7 @@ const std::vector<Row> wrong_statistics = {
     REFUSED(IndexError, scatter_reduce(numbers(), 0, longs({9}), numbers(), "sum"),
             "index 9 is out of bounds for dimension 0 with size 4"),
     REFUSED(Error, scatter_reduce(numbers(), 0, longs({0}), numbers(), "max"),
-            "reduce argument must be either sum, prod, mean, amax or amin."),
+            "reduce argument must be either sum, prod, mean, amax or amin, got max"),
     REFUSED(IndexError, scatter_reduce(numbers(), 0, longs({-1}), numbers(), "amax"),
             "index -1 is out of bounds for dimension 0 with size 4"),
     REFUSED(IndexError, put(numbers(), longs({9}), rand({1})),
