@@ -15,6 +15,8 @@ endfunction()
 if(TAEDA_WITH_GLOO)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/taeda/distributed/group/gloo/*.cpp)
   taeda_add_engine(gloo SOURCES ${sources} LIBRARIES gloo)
+  # A header that Gloo's own need and its installation lacks; where it is there, it comes first.
+  target_compile_options(taeda_gloo PRIVATE -idirafter ${PROJECT_SOURCE_DIR}/taeda/distributed/group/gloo/missing)
 endif()
 
 # Process groups over whatever MPI was built for.

@@ -13,6 +13,8 @@
 
 #include "taeda/base/error.h"
 #include "taeda/distributed/cluster/agent_store.h"
+#include "taeda/distributed/cluster/reminder.h"
+#include "taeda/distributed/group/patience.h"
 #include "taeda/distributed/network.h"
 #include "taeda/distributed/store/prefix_store.h"
 #include "taeda/distributed/store/tcp_store.h"
@@ -100,12 +102,24 @@ void Agents::open_store() {
   serves_ = options_.node_rank ? *options_.node_rank == 0 : objection().empty();
   store.is_master = serves_;
   if (serves_) check_own_address(options_.host);
-  try {
+  const auto open = [&] {
+    std::optional<Reminder> waiting;
+    if (!serves_)
+      waiting.emplace(
+          options_.say,
+          [this] {
+            return "waiting for the launcher that serves job '" + options_.job + "' at " +
+                   endpoint(options_.host, options_.port);
+          },
+          options_.patience);
     server_ = std::make_shared<TCPStore>(options_.host, store);
+  };
+  try {
+    open();
   } catch (const DistributedError&) {
     if (!serves_ || options_.node_rank || objection().empty()) throw;
     serves_ = store.is_master = false;  // another launcher was quicker
-    server_ = std::make_shared<TCPStore>(options_.host, store);
+    open();
   }
   port_ = server_->port();
   use_store(server_);
@@ -195,8 +209,7 @@ const Gathering& Agents::gather() {
   }
   now_.node = join_round();
   const auto deadline = Clock::now() + options_.join_timeout;
-  if (now_.node == 0) close_round(deadline);
-  std::istringstream size(wait_for(key("size"), deadline));
+  std::istringstream size(wait_for_size(deadline));
   int64_t nodes = 0;
   size >> nodes >> now_.failures;
   if (now_.node >= nodes) {
@@ -273,6 +286,43 @@ std::string Agents::wait_for(const std::string& key, Clock::time_point deadline)
   return store_->get(key);
 }
 
+/// How many machines there are, and starts that failed.
+std::string Agents::wait_for_size(Clock::time_point deadline) {
+  const Reminder waiting(
+      options_.say,
+      [this] {
+        return "waiting for machines of job '" + options_.job + "' at " +
+               endpoint(options_.host, port_) + ": " + missing();
+      },
+      options_.patience);
+  if (now_.node == 0) close_round(deadline);
+  return wait_for(key("size"), deadline);
+}
+
+/// How many have come, and which have not where they were told their places.
+std::string Agents::missing() const {
+  constexpr int64_t kMostNamed = 8;
+  std::string wanted = std::to_string(options_.min_nodes);
+  if (options_.max_nodes > options_.min_nodes)
+    wanted += " to " + std::to_string(options_.max_nodes);
+  const auto count = within(kAnswer, [store = store_, name = key("joined")] {
+    return std::to_string(store->add(name, 0));
+  });
+  std::string out = count.value_or("?") + " of " + wanted + " have come";
+  std::string names;
+  int64_t named = 0;
+  for (int64_t node = 0; options_.node_rank && node < options_.min_nodes; ++node) {
+    const auto there = within(kAnswer, [store = store_, name = key_of_node("node", node)] {
+      return store->check({name});
+    });
+    if (!there || *there) continue;
+    if (++named > kMostNamed) break;
+    names += (names.empty() ? "" : ", ") + std::to_string(node);
+  }
+  if (!names.empty()) out += ", not node rank " + names + (named > kMostNamed ? ", ..." : "");
+  return out;
+}
+
 /// The first machine decides how many there are.
 void Agents::close_round(Clock::time_point deadline) {
   const auto came = [&] { return store_->add(key("joined"), 0); };
@@ -293,6 +343,13 @@ void Agents::close_round(Clock::time_point deadline) {
 /// For a machine that came when the others had started: it takes the place of one that fails.
 void Agents::wait_for_next_round() {
   store_->add(key("waiting"), 1);
+  const Reminder waiting(
+      options_.say,
+      [this] {
+        return "job '" + options_.job +
+               "' runs on other machines; this one waits until it starts again";
+      },
+      options_.patience);
   while (!next_end()) std::this_thread::sleep_for(kBetweenLooks);
   const std::optional<RoundEnd> end = next_end();
   TAEDA_CHECK_AS(DistributedError, end->kind != RoundEnd::Kind::kDone, "job '", options_.job,

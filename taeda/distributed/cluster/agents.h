@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +35,10 @@ struct AgentOptions {
   std::chrono::milliseconds join_timeout = std::chrono::minutes(10);
   /// With as many machines as there must be: how long others may still come.
   std::chrono::milliseconds last_call = std::chrono::seconds(30);
+  /// Told whom this launcher waits for, when `patience` is over and now and then after that, on
+  /// another thread while gather() or the constructor waits; empty: nobody is.
+  std::function<void(const std::string&)> say = {};
+  std::chrono::milliseconds patience = std::chrono::seconds(5);
   /// A machine that says nothing for that long is gone; so is one whose store does not answer.
   std::chrono::milliseconds keep_alive = std::chrono::seconds(20);
 };
@@ -103,6 +108,8 @@ class Agents {
   void check_patience(const std::string& error) const;
   int64_t join_round();
   void take_place(int64_t node);
+  std::string wait_for_size(std::chrono::steady_clock::time_point deadline);
+  std::string missing() const;
   void wait_for_next_round();
   std::string wait_for(const std::string& key, std::chrono::steady_clock::time_point deadline);
   void close_round(std::chrono::steady_clock::time_point deadline);

@@ -306,6 +306,7 @@ class Launcher {
     AgentOptions out = options_.agents;
     out.security = secret_.security();
     out.max_restarts = options_.max_restarts;
+    out.say = [this](const std::string& text) { say("taeda: " + text); };
     for (const std::string& word : options_.command)
       if (options_.says_differences) out.program += (out.program.empty() ? "" : " ") + word;
     return out;

@@ -160,7 +160,8 @@ void Gate::close() {
   const uint64_t one = 1;
   if (thread_.joinable() && ::write(wake_, &one, sizeof one) == sizeof one) thread_.join();
   std::lock_guard lock(mutex_);
-  while (!guests_.empty()) forget(guests_.begin()->first);
+  for (const Guests* all : {&guests_, &members_})
+    while (!all->empty()) forget(all->begin()->first);
   for (int* file : {&listener_, &events_, &wake_})
     if (const int f = std::exchange(*file, -1); f >= 0) ::close(f);
 }
@@ -208,6 +209,10 @@ void Gate::accept_all() {
 
 /// With the lock held. Who has waited longest without a word goes first.
 bool Gate::make_room() {
+  if (guests_.empty() && !members_.empty()) {  // they stay, and are counted no more
+    forget(members_.begin()->first);
+    return true;
+  }
   if (guests_.empty()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the server has to end some
     return false;
@@ -224,14 +229,15 @@ bool Gate::make_room() {
 
 void Gate::look_at(uint64_t number, uint32_t events) {
   std::unique_lock lock(mutex_);
-  const auto it = guests_.find(number);
-  if (it == guests_.end()) return;
+  Guests& house = house_of(number);
+  const auto it = house.find(number);
+  if (it == house.end()) return;
   Guest& guest = it->second;
   const bool ended = events & (EPOLLHUP | EPOLLERR);
   if (guest.inside) {
     if (ended)
       forget(number);
-    else if (bytes_received(guest.socket) > most_bytes_)
+    else if (&house == &guests_ && bytes_received(guest.socket) > most_bytes_)
       turn_away(number);
     return;
   }
@@ -251,21 +257,22 @@ void Gate::look_at(uint64_t number, uint32_t events) {
 
 /// With the lock held.
 void Gate::turn_away(uint64_t number) {
-  const Guest& guest = guests_.at(number);
+  const Guest& guest = house_of(number).at(number);
   if (guest.inside) cut(guest.socket);
   forget(number);
 }
 
 /// With the lock held.
 void Gate::forget(uint64_t number) {
-  const auto it = guests_.find(number);
+  Guests& house = house_of(number);
+  const auto it = house.find(number);
   const Guest& guest = it->second;
   watch(events_, EPOLL_CTL_DEL, guest.socket, number, 0);  // gRPC has it still
   ::close(guest.socket);
   if (const auto known = inside_.find(guest.peer);
       known != inside_.end() && known->second == number)
     inside_.erase(known);
-  guests_.erase(it);
+  house.erase(it);
 }
 
 void Gate::begin_stream(const std::string& peer) {
@@ -273,12 +280,20 @@ void Gate::begin_stream(const std::string& peer) {
   const auto known = inside_.find(plain(peer));
   if (known == inside_.end()) return;
   const uint64_t number = known->second;
-  if (++guests_.at(number).streams > kMostUnprovenStreams) turn_away(number);
+  Guest& guest = house_of(number).at(number);
+  if (guest.until <= Clock::now()) {
+    guest.until = Clock::now() + kStay;
+    guest.streams = 0;
+  }
+  if (++guest.streams > kMostStreams) turn_away(number);
 }
 
 void Gate::proved(const std::string& peer) {
   std::lock_guard lock(mutex_);
-  if (const auto known = inside_.find(plain(peer)); known != inside_.end()) forget(known->second);
+  const auto known = inside_.find(plain(peer));
+  if (known == inside_.end() || members_.contains(known->second)) return;
+  const auto member = members_.insert(guests_.extract(known->second)).position;
+  watch(events_, EPOLL_CTL_MOD, member->second.socket, member->first, EPOLLET);  // its end alone
 }
 
 }  // namespace taeda::inline v0_2::distributed::grpc_link

@@ -7,7 +7,8 @@
 // descriptor) until its client has proved who it is, sees how many bytes have arrived (the system
 // counts them), and ends those that send more than a greeting is long, that begin one stream after
 // the other, or that take too long. What had arrived and was not read is lost with the connection.
-// A connection that has said nothing never gets to gRPC.
+// A connection that has said nothing never gets to gRPC. Of members, who may send as much as they
+// like, the gate counts the streams.
 #pragma once
 
 #include <grpcpp/server_builder.h>
@@ -27,8 +28,9 @@ namespace taeda::inline v0_2::distributed::grpc_link {
 /// two greetings; with TLS also certificates.
 inline constexpr uint64_t kMostUnprovenBytes = uint64_t{16} << 10;
 inline constexpr uint64_t kMostUnprovenTlsBytes = uint64_t{256} << 10;
-/// How many streams it may begin until then; a client of ours begins one.
-inline constexpr int kMostUnprovenStreams = 8;
+/// How many streams it may begin until then, and a member's in the same time; a client of ours
+/// begins one for each connection, and another one where it was not answered in time.
+inline constexpr int kMostStreams = 8;
 
 class Gate {
  public:
@@ -57,10 +59,11 @@ class Gate {
   struct Guest {
     int socket = -1;
     std::string peer;
-    Clock::time_point until;
-    bool inside = false;  ///< gRPC has it, too
-    int streams = 0;
+    Clock::time_point until;  ///< when it must have proved itself; of a member, `streams` is over
+    bool inside = false;      ///< gRPC has it, too
+    int streams = 0;          ///< that it has begun in that time
   };
+  using Guests = std::map<uint64_t, Guest>;
 
   void work();
   int turn();
@@ -69,13 +72,15 @@ class Gate {
   void look_at(uint64_t number, uint32_t events);
   void turn_away(uint64_t number);
   void forget(uint64_t number);
+  Guests& house_of(uint64_t number) { return members_.contains(number) ? members_ : guests_; }
 
   const uint64_t most_bytes_;
   uint16_t port_ = 0;
   int listener_ = -1, events_ = -1, wake_ = -1;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::mutex mutex_;
-  std::map<uint64_t, Guest> guests_;        ///< in the order in which they came, and are to end
+  Guests guests_;                           ///< in the order in which they came, and are to end
+  Guests members_;                          ///< who have proved who they are
   std::map<std::string, uint64_t> inside_;  ///< those that gRPC has, by peer
   uint64_t last_ = 0;
   bool closed_ = false;

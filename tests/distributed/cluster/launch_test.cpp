@@ -247,6 +247,8 @@ const Role machine("machine", [] {
   options.agents.last_call = std::chrono::milliseconds(1000);
   options.agents.keep_alive = std::chrono::milliseconds(number("TAEDA_TEST_KEEP_ALIVE_MS"));
   options.max_restarts = number("TAEDA_TEST_RESTARTS");
+  if (const char* patience = std::getenv("TAEDA_TEST_PATIENCE_MS"))
+    options.agents.patience = std::chrono::milliseconds(std::stoi(patience));
   if (const char* rank = std::getenv("TAEDA_TEST_NODE_RANK"))
     options.agents.node_rank = std::stoi(rank);
   options.show = [](bool, std::string_view line) {
@@ -348,6 +350,20 @@ TEST_F(LaunchOnMachines, ThatDoNotComeAreMissed) {
   EXPECT_THAT(all_of(*first),
               ElementsAre(MatchesRegex(
                   "job 'test': 1 of at least 2 machines came to 127.0.0.1:[0-9]+ within 1 s")));
+}
+
+TEST_F(LaunchOnMachines, SayWhomTheyWaitFor) {
+  const auto alone = [&](const char* place) {
+    return machine("true", 1,
+                   {{"TAEDA_TEST_PATIENCE_MS", "100"},
+                    {"TAEDA_TEST_MIN", "3"},
+                    {"TAEDA_TEST_MAX", "3"},
+                    {"TAEDA_TEST_NODE_RANK", place}});
+  };
+  EXPECT_EQ(alone("1")->line(),
+            "taeda: waiting for the launcher that serves job 'test' at 127.0.0.1:" + port());
+  EXPECT_EQ(alone("0")->line(), "taeda: waiting for machines of job 'test' at 127.0.0.1:" + port() +
+                                    ": 1 of 3 have come, not node rank 1, 2");
 }
 
 TEST_F(LaunchOnMachines, ThatStopAreMissedAndReplaced) {

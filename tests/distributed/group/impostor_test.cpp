@@ -17,10 +17,13 @@ namespace taeda {
 namespace {
 
 using distributed::ProcessGroup;
+using testing::AllOf;
 using testing::Contains;
 using testing::Each;
 using testing::HasSubstr;
 using testing::Ne;
+
+constexpr uint64_t kProofSlot = uint64_t{0x91} << 56;
 
 /// A connection to where a rank waits for its peer.
 class Impostor {
@@ -45,29 +48,36 @@ class Impostor {
     while (::recv(socket_, all, sizeof all, 0) > 0) {
     }
   }
+  /// Ends the connection without waiting for anything.
+  void reset() const {
+    const linger at_once = {.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  }
+  /// What stands before a message of `length` bytes.
+  void announce(uint64_t opcode, uint64_t slot, uint64_t length) {
+    const Preamble head = {
+        .nbytes = sizeof head + length, .opcode = opcode, .slot = slot, .length = length};
+    write(&head, sizeof head);
+  }
   /// Offers a message and sends it when the rank asks for it, as a peer does.
   void send_message(uint64_t slot, const std::string& text) {
     const Preamble offer = {.opcode = kOffer, .slot = slot, .length = text.size()};
     write(&offer, sizeof offer);
     for (Preamble asked; ::recv(socket_, &asked, sizeof asked, MSG_WAITALL) == sizeof asked;) {
       if (asked.opcode != kAsk || asked.slot != slot) continue;
-      const Preamble head = {.nbytes = sizeof(Preamble) + text.size(),
-                             .opcode = kMessage,
-                             .slot = slot,
-                             .length = text.size()};
-      write(&head, sizeof head);
+      announce(kMessage, slot, text.size());
       write(text.data(), text.size());
       return;
     }
   }
+
+  static constexpr uint64_t kMessage = 1, kOffer = 2, kAsk = 3;
 
  private:
   /// What stands before everything that Gloo sends over TCP.
   struct Preamble {
     uint64_t nbytes = sizeof(Preamble), opcode = 0, slot = 0, offset = 0, length = 0, roffset = 0;
   };
-  static constexpr uint64_t kMessage = 1, kOffer = 2, kAsk = 3;
-
   int socket_;
   bool connected_ = false;
 };
@@ -142,7 +152,7 @@ constexpr const char* kUnproven = "has not proved to be of this group";
 TEST(Impostors, WhoShowsTheWrongProofIsNoPeer) {
   const auto errors = errors_under(
       [](Impostor& i) {
-        i.send_message(uint64_t{0x92} << 56, std::string(32, '0'));
+        i.send_message(kProofSlot, std::string(32, '0'));
         i.read_until_closed();
       },
       std::chrono::seconds(20));
@@ -155,6 +165,57 @@ TEST(Impostors, WhoSaysNothingIsNamedAtTheDeadline) {
       errors_under([](Impostor& i) { i.read_until_closed(); }, std::chrono::seconds(1));
   EXPECT_THAT(errors, Contains(HasSubstr(kUnproven)));
   EXPECT_THAT(errors, Each(Ne("no error")));
+}
+
+TEST(Impostors, WhatIsNoMessageIsAnErrorThatNamesThePair) {
+  const std::vector<WatchedStore::Attack> attacks = {
+      [](Impostor& i) { i.write(std::string(1000, '\xff').data(), 1000); },
+      [](Impostor& i) { i.write(std::string(1000, '\0').data(), 1000); },
+      [](Impostor& i) { i.announce(0, kProofSlot, 32); },  // to memory that it names itself
+      [](Impostor& i) { i.announce(Impostor::kMessage, 7, 32); },
+      [](Impostor& i) { i.announce(Impostor::kMessage, kProofSlot, 1 << 20); },
+      [](Impostor& i) { i.announce(Impostor::kOffer, 7, 0); },
+      [](Impostor& i) {
+        for (int n = 0; n < 4; ++n) i.announce(Impostor::kOffer, kProofSlot, 0);
+      },
+  };
+  for (const WatchedStore::Attack& attack : attacks) {
+    const auto errors = errors_under(
+        [&](Impostor& i) {
+          attack(i);
+          i.read_until_closed();
+        },
+        std::chrono::seconds(20));
+    EXPECT_THAT(errors, Contains(HasSubstr("the connection to [127.0.0.1]:")));
+    EXPECT_THAT(errors, Each(AllOf(HasSubstr("rank 0"), HasSubstr("rank 1"))));
+  }
+}
+
+TEST(Impostors, WhoLeavesAtOnceEndsNoProcess) {
+  const auto errors = errors_under([](Impostor& i) { i.reset(); }, std::chrono::seconds(20));
+  EXPECT_THAT(errors, Each(AllOf(HasSubstr("rank 0"), HasSubstr("rank 1"))));
+}
+
+/// Of this process, whatever they are for: those of a group's ranks, which are threads, are enough.
+void write_to_all_connections(const std::string& bytes) {
+  constexpr int kMost = 1024;
+  for (int file = 0; file < kMost; ++file) {
+    sockaddr_in other = {};
+    socklen_t size = sizeof other;
+    if (::getpeername(file, reinterpret_cast<sockaddr*>(&other), &size) == 0 &&
+        other.sin_family == AF_INET)
+      ::send(file, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+}
+
+TEST(Impostors, AMemberThatSendsNoMessageIsNamed) {
+  const auto errors = errors_of_ranks(2, [](ProcessGroup& group) {
+    group.barrier({});
+    if (group.rank() == 0) write_to_all_connections(std::string(1000, '\xff'));
+    for (int n = 0; n < 2; ++n) group.barrier({});
+  });
+  EXPECT_THAT(errors, Contains(HasSubstr("what arrived is no message of Gloo's")));
+  EXPECT_THAT(errors, Each(AllOf(HasSubstr("rank 0"), HasSubstr("rank 1"))));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <string>
@@ -19,25 +20,17 @@ namespace taeda::distributed {
 /// HTTP/2, as far as it takes to begin streams and to reset them.
 class Resetter {
  public:
-  Resetter(int port, const std::string& path) : socket_(connected(port)), path_(path) {
+  Resetter(int port, const std::string& path) : Resetter(connected(port), path, 1) {
     send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(kSettings, 0, 0, ""));
   }
+  /// Goes on where somebody else has begun, with streams from number `stream` on.
+  Resetter(int socket, std::string path, uint32_t stream)
+      : socket_(socket), path_(std::move(path)), first_(stream), stream_(stream) {}
   ~Resetter() { ::close(socket_); }
   Resetter(const Resetter&) = delete;
   Resetter& operator=(const Resetter&) = delete;
 
-  /// Whether the other side takes it still.
-  bool begin_and_reset(int streams) {
-    std::string out;
-    for (int i = 0; i < streams; ++i, stream_ += 2)
-      out += frame(kHeaders, kEndHeaders, stream_, headers()) +
-             frame(kReset, 0, stream_, std::string("\0\0\0\x08", 4));
-    return send(out);
-  }
-
- private:
-  static constexpr char kHeaders = 1, kReset = 3, kSettings = 4, kEndHeaders = 4;
-
+  /// A connection that takes five seconds for a word at most; -1 where there is none.
   static int connected(int port) {
     const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = {};
@@ -49,6 +42,29 @@ class Resetter {
     if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return -1;
     return s;
   }
+
+  /// Whether the other side takes it still.
+  bool begin_and_reset(int streams) {
+    std::string out;
+    for (int i = 0; i < streams; ++i, stream_ += 2)
+      out += frame(kHeaders, kEndHeaders, stream_, headers()) +
+             frame(kReset, 0, stream_, std::string("\0\0\0\x08", 4));
+    return send(out);
+  }
+  /// Whether the other side ends the connection within five seconds.
+  bool is_ended() const {
+    const timeval patience = {.tv_sec = 5, .tv_usec = 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    char bytes[4096];
+    ssize_t n;
+    do n = ::recv(socket_, bytes, sizeof bytes, 0);
+    while (n > 0);
+    return n == 0 || errno == ECONNRESET;
+  }
+
+ private:
+  static constexpr char kHeaders = 1, kReset = 3, kSettings = 4, kEndHeaders = 4;
+
   bool send(const std::string& bytes) const {
     return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(bytes.size());
@@ -60,9 +76,9 @@ class Resetter {
     for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(stream >> shift);
     return out + payload;
   }
-  /// In full once, then by their places in the table that both sides keep.
+  /// In full once, then by their places in the table that both sides keep: the latest.
   std::string headers() const {
-    if (stream_ > 1) return "\x83\x86\xc1\xc0\xbf\xbe";
+    if (stream_ > first_) return "\x83\x86\xc1\xc0\xbf\xbe";
     std::string out = "\x83\x86";  // POST, http
     const std::vector<std::pair<std::string, std::string>> fields = {
         {":path", path_},
@@ -76,7 +92,8 @@ class Resetter {
 
   const int socket_;
   const std::string path_;
-  uint32_t stream_ = 1;
+  const uint32_t first_;
+  uint32_t stream_;
 };
 
 inline size_t resident_mebibytes() {

@@ -11,8 +11,6 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 #include <gloo/scatter.h>
-#include <gloo/transport/tcp/address.h>
-#include <gloo/transport/tcp/device.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -27,6 +25,7 @@
 #include "taeda/base/error.h"
 #include "taeda/distributed/engine.h"
 #include "taeda/distributed/group/communicator.h"
+#include "taeda/distributed/group/gloo/checked.h"
 #include "taeda/distributed/group/gloo/interruptible.h"
 #include "taeda/distributed/group/reduce_functions.h"
 #include "taeda/distributed/network.h"
@@ -62,9 +61,6 @@ class QuietPipes {
  private:
   sigset_t pipe_, before_;
 };
-
-constexpr uint64_t kMessageSlot = uint64_t{0x90} << 56;  // Gloo's collectives use 0x01 to 0x08
-constexpr uint64_t kProofSlot = uint64_t{0x92} << 56;    // 0x91: interruptible.cpp
 
 /// Gloo asks nobody who they are, so that beyond this machine at least the store has to, which
 /// gives the addresses out.
@@ -102,7 +98,7 @@ std::shared_ptr<gloo::transport::Device> make_device() {
   gloo::transport::tcp::attr attr(listening_address().c_str());
   const BatchThreads patient;
   try {
-    return gloo::transport::tcp::CreateDevice(attr);
+    return std::make_shared<CheckedDevice>(gloo::transport::tcp::CreateDeviceAttr(attr));
   } catch (const std::exception& e) {
     throw DistributedError("gloo: cannot listen on " + attr.hostname + ": " + e.what());
   }
@@ -158,11 +154,7 @@ class Meeting final : public gloo::rendezvous::Store {
   Call until_;
 };
 
-/// Gloo's text without the place in its sources.
-std::string message_of(const std::string& text) {
-  const size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
-  return "gloo: " + (end == std::string::npos ? text : text.substr(end + 2));
-}
+std::string message_of(const std::string& text) { return "gloo: " + without_place(text); }
 
 /// What the peers of a rank show it as proof that they are of its group: for each of them other
 /// bytes, which the rank draws and puts into the group's store, where nobody else can read.
@@ -232,7 +224,7 @@ void check_reachable(const Place& here, int rank, const Place& there, int peer) 
   }
 }
 
-/// Gloo's context, which knows what its errors call the peers.
+/// Gloo's context, of ranks that have proved to be of the group.
 class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_from_this<Mesh> {
  public:
   using gloo::rendezvous::Context::Context;
@@ -242,28 +234,21 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
     const std::vector<std::string> theirs = exchange_places(meeting, own);
     connectFullMesh(meeting, device);
     exchange_proofs(meeting, own, theirs);
-    names_.resize(static_cast<size_t>(size));
-    for (int peer = 0; peer < size; ++peer) {
-      if (peer == rank) continue;
-      std::vector<char> all = meeting.get(std::to_string(peer));
-      names_of(peer).push_back(gloo::transport::tcp::Address(extractAddress(all, peer)).str());
-    }
-    exchange_names(meeting.until());
     transport_ = std::make_shared<InterruptibleTransport>(std::move(transportContext_));
     transportContext_ = transport_;
   }
   InterruptibleTransport& transport() { return *transport_; }
   /// The rank that an error's text names; -1 for none.
   int peer_in(const std::string& text) {
-    for (int peer = 0; peer < size; ++peer)
-      for (const std::string& name : names_of(peer))
-        if (text.ends_with(name) || text.find(name + ":") != std::string::npos) return peer;
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      const std::string name = transport_->pair(peer).name();
+      if (text.ends_with(name) || text.find(name + ":") != std::string::npos) return peer;
+    }
     return -1;
   }
 
  private:
-  std::vector<std::string>& names_of(int peer) { return names_[static_cast<size_t>(peer)]; }
-
   static std::string proofs_key(int of) { return "proofs/" + std::to_string(of); }
 
   /// What each peer asks this rank to show. They also tell where they are: who listens on loopback
@@ -326,26 +311,6 @@ class Mesh final : public gloo::rendezvous::Context, public std::enable_shared_f
            " has not proved to be of this group: another program may have connected in its place";
   }
 
-  /// Errors call a peer by the address where it listened, or by that of its end of the connection,
-  /// which it alone knows.
-  void exchange_names(const Call& call) {
-    constexpr size_t kLength = 64;
-    const auto n = static_cast<size_t>(size);
-    std::vector<char> own(n * kLength), theirs(n * kLength);
-    for (int peer = 0; peer < size; ++peer)
-      if (peer != rank)
-        getPair(peer)->address().str().copy(&own[static_cast<size_t>(peer) * kLength], kLength - 1);
-    gloo::AlltoallOptions options(shared_from_this());
-    options.setInput(own.data(), own.size());
-    options.setOutput(theirs.data(), theirs.size());
-    options.setTag(~uint32_t{0});
-    options.setTimeout(call.left());
-    gloo::alltoall(options);
-    for (int peer = 0; peer < size; ++peer)
-      if (peer != rank) names_of(peer).emplace_back(&theirs[static_cast<size_t>(peer) * kLength]);
-  }
-
-  std::vector<std::vector<std::string>> names_;
   std::shared_ptr<InterruptibleTransport> transport_;
 };
 
@@ -363,6 +328,8 @@ class GlooCommunicator final : public Communicator {
   }
 
   void all_reduce(const Call& call, Elements data, ReduceOp op) override {
+    if (mesh_->size == 2 && data.count > 0 && data.nbytes() <= kMostAtOnce)
+      return guarded(call, [&] { reduce_two(call, data, op); });
     collective<gloo::AllreduceOptions>(call, data, [&](auto& o) {
       with_type(data.dtype, [&]<class T> {
         o.setOutput(static_cast<T*>(data.data), static_cast<size_t>(data.count));
@@ -471,7 +438,7 @@ class GlooCommunicator final : public Communicator {
 
   std::optional<CommunicatorError> lost_connection() override {
     for (const int peer : others())
-      if (const std::string text = mesh_->transport().failure_of(peer); !text.empty())
+      if (const std::string text = mesh_->transport().pair(peer).failure(); !text.empty())
         return CommunicatorError(message_of(text), peer);
     return {};
   }
@@ -482,7 +449,25 @@ class GlooCommunicator final : public Communicator {
   }
 
  private:
+  static constexpr size_t kMostAtOnce = size_t{1} << 20;
+
   static char* bytes(const Elements& e) { return static_cast<char*>(e.data); }
+
+  /// Two ranks send each other all that they have. Gloo's all_reduce sends as many bytes in two
+  /// turns, and a turn is threads that wait for threads; it gains where it adds while it receives.
+  void reduce_two(const Call& call, const Elements& data, ReduceOp op) {
+    const int other = 1 - mesh_->rank;
+    const auto theirs = std::make_unique_for_overwrite<char[]>(data.nbytes());
+    const auto in = mesh_->createUnboundBuffer(theirs.get(), data.nbytes()),
+               out = mesh_->createUnboundBuffer(data.data, data.nbytes());
+    in->recv(other, kExchangeSlot);
+    out->send(other, kExchangeSlot);
+    in->waitRecv(call.left());
+    out->waitSend(call.left());
+    const void *first = data.data, *second = theirs.get();
+    if (other == 0) std::swap(first, second);  // in one order, for the same bits
+    reduce_function(op.kind, data.dtype)(data.data, first, second, static_cast<size_t>(data.count));
+  }
 
   static std::vector<int64_t> in_bytes(IntArrayRef counts, ScalarType dtype) {
     std::vector<int64_t> out;

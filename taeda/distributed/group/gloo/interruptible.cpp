@@ -13,8 +13,6 @@ namespace {
 using gloo::transport::UnboundBuffer;
 using Buffers = InterruptibleTransport::Buffers;
 
-constexpr uint64_t kSentrySlot = uint64_t{0x91} << 56;  // no message uses it
-
 thread_local uint64_t this_threads_call = 0;
 
 class InterruptibleBuffer final : public UnboundBuffer {
@@ -76,14 +74,8 @@ InterruptibleTransport::Calling::Calling(uint64_t id)
 InterruptibleTransport::Calling::~Calling() { this_threads_call = before_; }
 
 InterruptibleTransport::InterruptibleTransport(std::shared_ptr<gloo::transport::Context> tcp)
-    : Context(tcp->rank, tcp->size), tcp_(std::move(tcp)), sentries_(static_cast<size_t>(size)) {
+    : Context(tcp->rank, tcp->size), tcp_(std::move(tcp)) {
   setTimeout(tcp_->getTimeout());
-  for (int peer = 0; peer < size; ++peer) {
-    if (peer == rank) continue;
-    auto& sentry = sentries_[static_cast<size_t>(peer)];
-    sentry = tcp_->createUnboundBuffer(&nothing_, sizeof nothing_);
-    sentry->recv(peer, kSentrySlot, 0, sizeof nothing_);
-  }
 }
 
 std::unique_ptr<UnboundBuffer> InterruptibleTransport::createUnboundBuffer(void* data,
@@ -103,18 +95,6 @@ void InterruptibleTransport::close() noexcept {
   for (UnboundBuffer* buffer : buffers_->live) {
     buffer->abortWaitRecv();
     buffer->abortWaitSend();
-  }
-}
-
-std::string InterruptibleTransport::failure_of(int peer) {
-  UnboundBuffer& sentry = *sentries_.at(static_cast<size_t>(peer));
-  std::lock_guard lock(sentries_mutex_);
-  try {
-    sentry.abortWaitRecv();
-    sentry.waitRecv(nullptr, std::chrono::seconds(1));  // at once
-    return {};
-  } catch (const std::exception& e) {
-    return e.what();
   }
 }
 

@@ -9,12 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <string>
-#include <vector>
+
+#include "taeda/distributed/group/gloo/checked.h"
 
 namespace taeda::inline v0_2::distributed {
 
-/// Hands everything on to Gloo's own context for TCP, and knows the buffers that are waited for.
+/// Hands everything on to Gloo's context for TCP, whose connections are checked, and knows the
+/// buffers that are waited for.
 class InterruptibleTransport final : public gloo::transport::Context {
  public:
   explicit InterruptibleTransport(std::shared_ptr<gloo::transport::Context> tcp);
@@ -42,8 +43,8 @@ class InterruptibleTransport final : public gloo::transport::Context {
 
   /// Closes all connections. Waits under way and later ones throw. Any thread may call it.
   void close() noexcept;
-  /// Gloo's error of the connection to `peer`; empty while it stands. Any thread may call it.
-  std::string failure_of(int peer);
+  /// The connection to `peer`.
+  CheckedPair& pair(int peer) { return static_cast<CheckedPair&>(*tcp_->getPair(peer)); }
 
   /// The buffers that exist.
   struct Buffers {
@@ -55,10 +56,6 @@ class InterruptibleTransport final : public gloo::transport::Context {
  private:
   const std::shared_ptr<gloo::transport::Context> tcp_;
   const std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
-  std::mutex sentries_mutex_;
-  /// For each peer a receive that nothing is sent to: it hears when the connection is lost.
-  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> sentries_;
-  char nothing_ = 0;
 };
 
 }  // namespace taeda::inline v0_2::distributed
