@@ -109,6 +109,17 @@ TEST(ComplexFunctions, SpecialValuesAreThoseOfC) {
   }
 }
 
+TEST(ComplexFunctions, SquaresOfPartsThatAlmostCancelKeepTheirDigits) {
+  const double step = std::ldexp(1.0, -52);  // (1 + step)^2 - 1 is step (2 + step)
+  for (const Complex& z : {Complex(1 + step, 1), Complex(1 + step, -1)}) {
+    const Complex square_of = values_of(square(complex_list(std::vector<Complex>(9, z))))[8];
+    EXPECT_EQ(square_of.real(), step * (2 + step));
+    EXPECT_EQ(values_of(pow(complex_list({z}), 2))[0], square_of);
+  }
+  const Complex nothing = values_of(square(complex_list({{-1, -1}})))[0];
+  EXPECT_TRUE(nothing.real() == 0 && !std::signbit(nothing.real()));
+}
+
 TEST(ComplexFunctions, ExponentialsOverflowInOnePartAlone) {
   const Tensor one_part = exp(complex_list({{88.9, 1}, {-inf, nan}}, kComplexFloat));
   EXPECT_TRUE(agree(values_of(one_part)[0], {2.1949e38, inf}, 1e-4)) << one_part;

@@ -67,11 +67,20 @@ struct Rsqrt : FloatPointwise<1> {
   }
 };
 
+/// x x. The real part of a complex square is (a - b)(a + b), a product of its own: the difference
+/// of a a and b b cancels, overflows twice, and is another number where one step multiplies and
+/// adds.
 struct Square : Pointwise<1, AllTypes> {
   static constexpr const char* name = "square";
   template <class T>
   TAEDA_HD T operator()(T x) const {
     return wrapping::mul(x, x);
+  }
+  template <class T>
+  TAEDA_HD complex<T> operator()(complex<T> x) const {
+    const T difference = x.re - x.im, sum = x.re + x.im;
+    const bool equal_parts = difference == T(0) || sum == T(0);
+    return {equal_parts ? T(0) : difference * sum, T(2) * (x.re * x.im)};
   }
 };
 
