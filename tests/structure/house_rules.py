@@ -50,7 +50,7 @@ ALLOWED = {
     "vision": TO_OPS | MIDDLE,
     "log": TO_OPS | MIDDLE | {"vision"},
     "parallel": TO_OPS | {"io", "nn"},
-    "distributed": TO_OPS | MIDDLE | {"parallel", "vision", "log"},
+    "distributed": TO_OPS | MIDDLE | {"parallel", "training", "vision", "log"},
     "rpc": TO_OPS | MIDDLE | {"distributed"},
 }
 
