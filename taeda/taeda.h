@@ -21,6 +21,7 @@
 #include "taeda/data/loader.h"
 #include "taeda/data/prefetch.h"
 #include "taeda/data/sampler.h"
+#include "taeda/data/split.h"
 #include "taeda/data/stateful.h"
 #include "taeda/data/tensor_dataset.h"
 #include "taeda/data/transform.h"
