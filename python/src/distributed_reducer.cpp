@@ -7,6 +7,7 @@
 #include "taeda/distributed/ddp/module_state.h"
 #include "taeda/distributed/ddp/power_sgd.h"
 #include "taeda/distributed/ddp/reducer.h"
+#include "taeda/distributed/sync_batch_norm.h"
 #include "waiting.h"
 
 namespace taeda::python {
@@ -113,6 +114,8 @@ void add_reducer(py::module_& m) {
     const ReleaseGil waiting;
     dist::broadcast_values(tensors, root, *group, {});
   });
+  m.def("sync_batch_norm", &nn::sync_batch_norm, released,
+        "A batch norm's forward in training with the other processes of a group.");
 }
 
 void add_power_sgd(py::module_& m) {

@@ -34,6 +34,10 @@ def halves_of_a_batch(rank, size, path):
         grad = getattr(mine[0], name).grad
         dist.all_reduce(grad)
         assert torch.allclose(grad, getattr(whole, name).grad, atol=1e-3)
+    fresh = torch.nn.SyncBatchNorm(3)
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
+        fresh(x[rank:1, :, 0])  # one row in the first process, none in the second
+    assert fresh(x[:2 * rank, :, 0]).shape == (2 * rank, 3)  # a process may have none
     mine.eval(), whole.eval()
     assert torch.allclose(mine(my_x), whole(all_x)[part], atol=1e-4)
     dist.destroy_process_group()

@@ -113,37 +113,7 @@ class GroupBatchNorm final : public SharedBatchNorm {
   Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias,
                  const Tensor& running_mean, const Tensor& running_var, double momentum,
                  double eps) const override {
-    const ProcessGroupPtr group = group_ ? group_ : distributed::World::instance().default_group();
-    if (!group || group->size() == 1)
-      return batch_norm(input, weight, bias, running_mean, running_var, true, momentum, eps);
-    TAEDA_CHECK(group->is_member(), "SyncBatchNorm: this process is not in group '", group->name(),
-                "'");
-    TAEDA_CHECK(input.is_floating_point(), "SyncBatchNorm: expected a floating-point input, got ",
-                to_string(input.dtype()));
-    SyncBatchNormState s{{}, {}, {}, {}, 0, group};
-    const Tensor out = [&] {
-      const NoGradGuard values_only;
-      const SharedStatistics all = shared_statistics(input, *group);
-      TAEDA_CHECK_VALUE(all.count != 1,
-                        "Expected more than 1 value per channel when training, got input size ",
-                        input.sizes(), " and nothing in the other processes");
-      const ScalarType dtype = computing_dtype(input.dtype());
-      const Tensor var = all.squares.div(std::max(all.count, 1.0));
-      s.mean = all.mean.to(dtype);
-      s.rstd = var.add(eps).rsqrt().to(dtype);
-      s.count = all.count;
-      if (all.count > 0) {
-        follow(running_mean, all.mean, momentum);
-        follow(running_var, all.squares.div(all.count - 1), momentum);
-      }
-      return batch_norm(input, weight, bias, s.mean, var.to(dtype), false, 0, eps);
-    }();
-    if (!wants_grad(input, weight, bias)) return out;
-    s.input = save_tensor(input, "input");
-    s.weight = save_tensor(weight, "weight");
-    record("SyncBatchNormBackward", out, {input, weight, bias},
-           [s](const Tensor& g, Needs needs) { return sync_gradients(s, g, needs); });
-    return out;
+    return sync_batch_norm(input, weight, bias, running_mean, running_var, momentum, eps, group_);
   }
 
  private:
@@ -151,6 +121,42 @@ class GroupBatchNorm final : public SharedBatchNorm {
 };
 
 }  // namespace
+
+Tensor sync_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                       const Tensor& running_mean, const Tensor& running_var, double momentum,
+                       double eps, const ProcessGroupPtr& given) {
+  const ProcessGroupPtr group = given ? given : distributed::World::instance().default_group();
+  if (!group || group->size() == 1)
+    return batch_norm(input, weight, bias, running_mean, running_var, true, momentum, eps);
+  TAEDA_CHECK(group->is_member(), "SyncBatchNorm: this process is not in group '", group->name(),
+              "'");
+  TAEDA_CHECK(input.is_floating_point(), "SyncBatchNorm: expected a floating-point input, got ",
+              to_string(input.dtype()));
+  SyncBatchNormState s{{}, {}, {}, {}, 0, group};
+  const Tensor out = [&] {
+    const NoGradGuard values_only;
+    const SharedStatistics all = shared_statistics(input, *group);
+    TAEDA_CHECK_VALUE(all.count != 1,
+                      "Expected more than 1 value per channel when training, got input size ",
+                      input.sizes(), " and nothing in the other processes");
+    const ScalarType dtype = computing_dtype(input.dtype());
+    const Tensor var = all.squares.div(std::max(all.count, 1.0));
+    s.mean = all.mean.to(dtype);
+    s.rstd = var.add(eps).rsqrt().to(dtype);
+    s.count = all.count;
+    if (all.count > 0) {
+      follow(running_mean, all.mean, momentum);
+      follow(running_var, all.squares.div(all.count - 1), momentum);
+    }
+    return batch_norm(input, weight, bias, s.mean, var.to(dtype), false, 0, eps);
+  }();
+  if (!wants_grad(input, weight, bias)) return out;
+  s.input = save_tensor(input, "input");
+  s.weight = save_tensor(weight, "weight");
+  record("SyncBatchNormBackward", out, {input, weight, bias},
+         [s](const Tensor& g, Needs needs) { return sync_gradients(s, g, needs); });
+  return out;
+}
 
 template class BatchNormImplBase<SyncBatchNormImpl>;
 

@@ -25,6 +25,13 @@ class SyncBatchNormImpl : public BatchNormImplBase<SyncBatchNormImpl> {
   Tensor forward(const Tensor& input);
 };
 
+/// What SyncBatchNorm makes of an input while it trains, with `group`, the default one where it is
+/// null. `momentum` is the weight of this batch in the running statistics, which may be undefined,
+/// as weight and bias may.
+Tensor sync_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                       const Tensor& running_mean, const Tensor& running_var, double momentum,
+                       double eps, const distributed::ProcessGroupPtr& group);
+
 class SyncBatchNorm : public ModuleHolder<SyncBatchNormImpl> {
  public:
   using ModuleHolder<SyncBatchNormImpl>::ModuleHolder;

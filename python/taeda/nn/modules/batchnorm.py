@@ -76,14 +76,17 @@ def _dims(*allowed):
 
 
 class _BatchNorm(_NormBase):
+    def _count_batch(self):
+        """Counts a batch in training; its weight in the running statistics, without a momentum as of all batches' mean."""
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                return 1.0 / float(self.num_batches_tracked)
+        return 0.0 if self.momentum is None else self.momentum
+
     def forward(self, input):
         self._check_input_dim(input)
-        training, factor = self.training, self.momentum
-        if training and self.track_running_stats and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if factor is None:  # the mean over all batches
-                factor = 1.0 / float(self.num_batches_tracked)
-        factor = 0.0 if factor is None else factor
+        training, factor = self.training, self._count_batch()
         if not training and self.running_mean is None and self.running_var is None:
             return F.batch_norm(input, None, None, self.weight, self.bias, True, factor, self.eps)
         tracked = not training or self.track_running_stats
@@ -183,8 +186,8 @@ class SyncBatchNorm(_BatchNorm):
         if group is None:
             return super().forward(input)
         self._check_input_dim(input)
-        from .syncbatchnorm import normalize
-        return normalize(self, input, group)
+        return _C._distributed.sync_batch_norm(input, self.weight, self.bias, self.running_mean, self.running_var,
+                                               self._count_batch(), self.eps, group)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
