@@ -141,8 +141,8 @@ void expect_same_however_given(M whole, const Tensor& output, const Tensor& targ
   first.merge(second.state());
   first.merge(none.state());
   const Tensor expected = whole.compute();
-  EXPECT_LT((batches.compute() - expected).abs().max().item<double>(), 1e-6);
-  EXPECT_LT((first.compute() - expected).abs().max().item<double>(), 1e-6);
+  EXPECT_LT((batches.compute() - expected).abs().max().template item<double>(), 1e-6);
+  EXPECT_LT((first.compute() - expected).abs().max().template item<double>(), 1e-6);
 }
 
 TEST(Metrics, BatchesAndPartsChangeNothing) {

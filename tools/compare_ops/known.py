@@ -165,6 +165,8 @@ ACCEPTED = [
           names={"add", "sub", "mul", "div", "floor_divide", "rsub", "true_divide"}),
     Known("sums of everything are computed in the dtype of `out`, as those over dimensions", f"{RETURNS}.*(Expected out tensor to have dtype|dtype must match|"
           "not implemented for)", form="out", names={"sum", "prod", "nansum", "nanmean"}),
+    Known("deviations and powers are cut into any `out` that can hold them", f"{RETURNS}.*(Unsupported dtype|std_cpu|Expected out tensor to have dtype)", form="out",
+          names={"std", "linalg.matrix_power"}),
     Known("differences of two dtypes", f"{RETURNS}.*expected scalar_type", form="out", names={"diff"}),
     Known("an infinity makes the matrix none that a factor could fail at", f"{RETURNS}.*not positive-definite", names={"linalg.cholesky"}, when=not_finite),
     Known("a mask broadcasts", f"{RETURNS}.*broadcast shape", names={"masked_fill"}, when=some_empty),
@@ -211,7 +213,7 @@ REFUSED = [
     Known("padding_idx is checked", "throws 'Padding_idx must be within", names={"embedding"}),
     Known("numbers that a list's dtype has not", "throws 'value cannot be converted", names={
         "bucketize", "isin", "masked_fill", "scatter", "index_fill", "fill", "searchsorted"}),
-    Known("repetitions of 32 or 64 bits", "throws 'repeats has to be Long or Int", names={"repeat_interleave"}),
+    Known("invariants of compressed rows are always checked", "throws '.*(crow_indices|col_indices|tensor dimensionality must be)", names={"sparse_csr_tensor"}),
     Known("a matrix with infinities has no singular values", "throws 'linalg.svd: .*non-finite", names={
         "linalg.matrix_norm", "linalg.matrix_rank", "linalg.norm", "linalg.pinv", "linalg.cond", "linalg.svdvals", "pinverse", "nuclear_norm"}),
     Known("images have channels", "throws 'adaptive_avg_pool2d\\(\\): Expected 3D or 4D", names={"adaptive_avg_pool2d"}),
@@ -228,11 +230,11 @@ REFUSED = [
 # Values, dtypes and shapes.
 DIFFERENT = [
     Known("PyTorch takes such a picture for a batch", "values", names={"avg_pool3d"}, when=channels_last_of_one),
-    Known("PyTorch's leaves `out` as it was", "values|shape", names={"fft.ihfftn", "fft.ihfft2"}, form="out"),
+    Known("PyTorch's leaves `out` as it was", "values|shape", names={"fft.ihfftn", "fft.ihfft2", "gelu"}, form="out"),
     Known("sums that meet infinities, whose order or way decides between them and NaN", "values", when=not_finite, names={
         "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "group_norm", "std", "var", "std_mean", "var_mean",
         "linalg.cond", "linalg.det", "linalg.slogdet", "linalg.tensorinv", "linalg.tensorsolve", "cholesky_inverse", "orgqr", "linalg.pinv", "addmv", "addmm",
-        "linalg.vector_norm", "norm_except_dim", "linalg.multi_dot", "layer_norm",
+        "linalg.vector_norm", "norm_except_dim", "linalg.multi_dot", "layer_norm", "linear", "linalg.matrix_power",
         "sub", "addbmm", "matmul", "addcdiv", "stft", "istft", "cdist", "pdist", "scaled_dot_product_attention", "linalg.lu_solve", "lu_solve"}),
     Known("a matrix that is none has no factors to fail at", "throws '.*singular", when=not_finite, names={
         "linalg.inv", "linalg.tensorinv", "linalg.tensorsolve"}),

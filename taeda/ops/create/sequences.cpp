@@ -55,11 +55,13 @@ Tensor slice_of(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
   return x.narrow(dim, start, length);
 }
 
-/// The slopes along `dim` of samples `h` apart.
-Tensor even_slopes(const Tensor& f, int64_t dim, double h, int64_t edge_order) {
+/// The slopes along `dim` of samples `h` apart, a distance that may be complex.
+Tensor even_slopes(const Tensor& f, int64_t dim, const Scalar& h, int64_t edge_order) {
   const int64_t n = f.size(dim);
   const auto at = [&](int64_t i) { return f.narrow(dim, i < 0 ? n + i : i, 1); };
-  const Tensor inner = slice_of(f, dim, 2, n - 2).sub(slice_of(f, dim, 0, n - 2)).div(2 * h);
+  const Scalar across =
+      h.is_complex() ? Scalar(2.0 * h.to<std::complex<double>>()) : Scalar(2 * h.toDouble());
+  const Tensor inner = slice_of(f, dim, 2, n - 2).sub(slice_of(f, dim, 0, n - 2)).div(across);
   if (edge_order == 1) return cat({at(1).sub(at(0)).div(h), inner, at(-1).sub(at(-2)).div(h)}, dim);
   // The parabola through the three samples at an end.
   const Tensor left = at(0).mul(-1.5).add(at(1).mul(2)).sub(at(2).mul(0.5));
@@ -119,7 +121,7 @@ std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing, IntAr
                              int64_t edge_order) {
   return slopes_along(self, dim, spacing.size(), edge_order,
                       [&](const Tensor& f, int64_t along, size_t i) {
-                        return even_slopes(f, along, spacing[i].toDouble(), edge_order);
+                        return even_slopes(f, along, spacing[i], edge_order);
                       });
 }
 std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing, OptionalDim dim,

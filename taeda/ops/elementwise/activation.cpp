@@ -68,7 +68,10 @@ bool is_whole(const Tensor& self) { return is_integral(self.dtype()); }
 }  // namespace
 
 Tensor do_threshold_backward(const Tensor& grad, const Tensor& self, double threshold) {
-  if (is_whole(self) && is_whole(grad)) return where(self.le(int64_t(threshold)), 0, grad);
+  if (is_whole(self) && is_whole(grad)) {  // bytes beside a wider dtype are compared in that
+    const ScalarType common = result_type({grad, self});
+    return where(self.to(common).le(int64_t(threshold)), 0, grad.to(common));
+  }
   return gradient("ThresholdBackwardBackward0", ThresholdBackward(threshold), grad, self, flat);
 }
 

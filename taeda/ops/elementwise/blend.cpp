@@ -49,6 +49,17 @@ void check_lerp_dtype(const char* what, const Tensor& start, const Tensor& t) {
 
 }  // namespace
 
+namespace {
+
+/// A weight as a number of the kind that the ends are: real beside real ones, without which the
+/// result would have another dtype than they.
+Scalar weight_beside(const Tensor& start, const Scalar& weight) {
+  if (!weight.is_complex() || start.is_complex()) return weight;
+  return start.dtype() == kDouble ? weight.toDouble() : weight.toFloat();
+}
+
+}  // namespace
+
 Tensor do_lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   check_lerp_dtype("end", start, end);
   if (weight.dim() > 0) check_lerp_dtype("weight", start, weight);
@@ -66,13 +77,16 @@ Tensor do_lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   return out;
 }
 
-Tensor do_lerp(const Tensor& start, const Tensor& end, const Scalar& weight) {
+Tensor do_lerp(const Tensor& start, const Tensor& end, const Scalar& number) {
   check_lerp_dtype("end", start, end);
+  const Scalar weight = weight_beside(start, number);
   Tensor out = pointwise(Lerp{}, start, end, weight);
   if (wants_grad(start, end))
     record("LerpBackward0", out, {start, end},
-           [w = weight.toDouble()](const Tensor& g, Needs needs) {
-             return TensorVec{needs[0] ? g.mul(1 - w) : Tensor(), needs[1] ? g.mul(w) : Tensor()};
+           [w = conjugate(weight)](const Tensor& g, Needs needs) {
+             const Scalar rest = w.is_complex() ? Scalar(1.0 - w.to<std::complex<double>>())
+                                                : Scalar(1 - w.toDouble());
+             return TensorVec{needs[0] ? g.mul(rest) : Tensor(), needs[1] ? g.mul(w) : Tensor()};
            });
   return out;
 }
@@ -119,8 +133,9 @@ Tensor do_addcdiv(const Tensor& self, const Tensor& t1, const Tensor& t2, const 
   return out;
 }
 
-Tensor& do_lerp_(const Tensor& self, const Tensor& end, const Scalar& weight) {
+Tensor& do_lerp_(const Tensor& self, const Tensor& end, const Scalar& number) {
   check_lerp_dtype("end", self, end);
+  const Scalar weight = weight_beside(self, number);
   return in_place(
       "lerp_", self, wants_grad(self, end),
       [&](const Tensor& self) { return self.lerp(end, weight); },

@@ -266,8 +266,9 @@ Tensor do_addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const
   check_factor("alpha", t, alpha);
   const Tensor column = vec1.to(t).unsqueeze(1), row = vec2.to(t).unsqueeze(0);
   if (t != kBool) return addmm(self.to(t), column, row, beta, alpha);
+  const Tensor addend = self.expand({vec1.numel(), vec2.numel()});
   const Tensor product = column.logical_and(row).logical_and(full({}, alpha.toBool(), kBool));
-  return beta.toBool() ? self.logical_or(product) : product.logical_and(ones_like(self));
+  return beta.toBool() ? addend.logical_or(product) : product;
 }
 
 /// a @ b in `dtype` for gradients of a `linear` whose weight may have another dtype than its input.

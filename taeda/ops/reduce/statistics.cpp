@@ -321,7 +321,7 @@ Tensor trapezoids(const char* name, const Tensor& y, int64_t dim, const Tensor* 
   TAEDA_CHECK_INDEX(y.dim() > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
   const int64_t n = y.size(d);
   const Tensor sums = n == 0 ? y : y.narrow(d, 1, n - 1).add(y.narrow(d, 0, n - 1));
-  if (!x || x->dim() == 0) return sums;
+  if (!x) return sums;
   TAEDA_CHECK(x->dtype() != kBool, name,
               ": received a bool input for `x` or `y`, but bool is not supported");
   DimVector shape(static_cast<size_t>(y.dim()), 1);

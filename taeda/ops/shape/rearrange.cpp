@@ -65,6 +65,12 @@ Tensor of_size(Tensor repeated, OptionalDim dim, OptionalDim output_size) {
   return repeated;
 }
 
+/// Throws NotImplementedError unless these are integers to count repetitions with.
+void check_counts(const Tensor& repeats) {
+  if (!is_integral(repeats.dtype()) || is_stored(repeats.dtype()))
+    detail::throw_no_dtype("repeat_interleave_cpu", repeats.dtype());
+}
+
 }  // namespace
 
 Tensor do_repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim,
@@ -82,20 +88,18 @@ Tensor do_repeat_interleave(const Tensor& self, int64_t repeats, OptionalDim dim
 
 Tensor do_repeat_interleave(const Tensor& repeats, OptionalDim output_size) {
   TAEDA_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
-  TAEDA_CHECK_NOT_IMPLEMENTED(repeats.dtype() == kLong || repeats.dtype() == kInt,
-                              "\"repeat_interleave\" not implemented for '", repeats.dtype(),
-                              "': repeats has to be Long or Int tensor");
+  check_counts(repeats);
   NoGradGuard guard;
   const Tensor counts = repeats.to(kLong).contiguous();
-  if (counts.numel() == 0) return empty({0}, counts.options());
+  if (counts.numel() == 0) return empty({0}, repeats.options());
   if (counts.is_meta()) {
     TAEDA_CHECK(output_size, "cannot repeat_interleave a meta tensor without output_size");
-    return empty({*output_size}, counts.options());
+    return empty({*output_size}, repeats.options());
   }
   TAEDA_CHECK(counts.min().item<int64_t>() >= 0, "repeats can not be negative");
   Tensor out = empty({counts.sum().item<int64_t>()}, counts.options());
   if (out.numel() > 0) repeat_counts_slot(out.device().type(), out, counts);
-  return of_size(std::move(out), {}, output_size);
+  return of_size(out.to(repeats.dtype()), {}, output_size);
 }
 
 Tensor do_repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalDim dim,
@@ -107,8 +111,10 @@ Tensor do_repeat_interleave(const Tensor& self, const Tensor& repeats, OptionalD
   TAEDA_CHECK(repeats.dim() <= 1 && (shared || repeats.numel() == n),
               "repeats must have the same size as input along dim, but got repeats.size(0) = ",
               repeats.numel(), " and input.size(", d, ") = ", n);
+  check_counts(repeats);
+  const Tensor counts = repeats.to(kLong);  // a narrower dtype may not hold the indices
   const Tensor index =
-      repeat_interleave(shared ? repeats.reshape({1}).expand({n}) : repeats, output_size);
+      repeat_interleave(shared ? counts.reshape({1}).expand({n}) : counts, output_size);
   return input.index_select(d, index);
 }
 
