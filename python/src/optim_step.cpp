@@ -84,6 +84,7 @@ double number_of(const RuleField& field, PyObject* option) {
     one.part = -1;
     return number_of(one, part.get());
   }
+  if (is_tensor(option)) return tensor_of(option).detach().item<double>();
   if (option == Py_None && (field.range == optim::Range::Any || field.none != 0)) return field.none;
   const bool text = PyUnicode_Check(option);
   for (size_t i = 0; text && i < field.words.size(); ++i)

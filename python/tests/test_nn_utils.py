@@ -71,7 +71,7 @@ def test_clipping_on_a_device():
     assert total.device.type == "sim" and total.item() == pytest.approx(math.sqrt(48))
     assert params[0].grad.tolist() == pytest.approx([4 / math.sqrt(48)] * 2)
     nn.utils.clip_grads_with_norm_(params, 0.5, torch.tensor(1.0, device="sim"))
-    assert params[1].grad.tolist() == pytest.approx([2 / math.sqrt(48)])
+    assert params[1].grad.tolist() == pytest.approx([2 / math.sqrt(48)], rel=1e-5)
     nn.utils.clip_grad_value_(params, 0.1)
     assert params[0].grad.tolist() == pytest.approx([0.1] * 2)
 

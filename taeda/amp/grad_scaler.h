@@ -172,4 +172,4 @@ class GradScaler {
   std::map<const void*, PerOptimizer> optimizers_;  // those of this iteration
 };
 
-}  // namespace taeda::inline v0_2::amp
+}  // namespace taeda::amp

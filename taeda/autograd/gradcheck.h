@@ -32,4 +32,4 @@ bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
                    const std::vector<Tensor>& grad_outputs = {},
                    const GradcheckOptions& options = {});
 
-}  // namespace taeda::inline v0_2::autograd
+}  // namespace taeda::autograd

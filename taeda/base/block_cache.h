@@ -23,4 +23,4 @@ struct BlockCached {
   static void operator delete(void* p, size_t bytes) noexcept { cached_block_free(p, bytes); }
 };
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -97,4 +97,4 @@ struct BFloat16 {
   TAEDA_HD operator float() const { return detail::bfloat16_to_float(bits); }
 };
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

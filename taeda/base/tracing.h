@@ -121,4 +121,4 @@ class DeviceWork {
 /// `bytes` of a device were taken (or given back, if negative); what is now allocated and reserved.
 void memory(Device device, int64_t bytes, int64_t allocated, int64_t reserved);
 
-}  // namespace taeda::inline v0_2::tracing
+}  // namespace taeda::tracing

@@ -90,4 +90,4 @@ DeviceTracer* device_tracer();
 /// While on, operations are announced to the tracer.
 void announce_operations(bool on);
 
-}  // namespace taeda::inline v0_2::tracing
+}  // namespace taeda::tracing

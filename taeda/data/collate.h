@@ -200,4 +200,4 @@ void for_each_tensor(std::map<K, T>& values, F&& fn) {
   for (auto& [key, value] : values) for_each_tensor(value, fn);
 }
 
-}  // namespace taeda::inline v0_2::data
+}  // namespace taeda::data

@@ -20,7 +20,7 @@ constexpr bool kIsOptional = false;
 template <class T>
 constexpr bool kIsOptional<std::optional<T>> = true;
 
-}  // namespace taeda::inline v0_2::data::detail
+}  // namespace taeda::data::detail
 
 namespace taeda::inline v0_2::data::datasets {
 
@@ -168,4 +168,4 @@ class Subset : public Dataset<Subset<Inner>, typename Inner::ExampleType> {
   std::vector<size_t> indices_;
 };
 
-}  // namespace taeda::inline v0_2::data::datasets
+}  // namespace taeda::data::datasets

@@ -103,4 +103,4 @@ struct FullDataLoaderOptions {
   bool enforce_ordering, drop_last;
 };
 
-}  // namespace taeda::inline v0_2::data
+}  // namespace taeda::data

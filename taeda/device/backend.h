@@ -125,4 +125,4 @@ class Backend {
   virtual void dump_graph(GraphHandle, const std::string&) { detail::throw_no_graphs(type()); }
 };
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -119,4 +119,4 @@ bool records_history();
 
 }  // namespace memory
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -76,7 +76,7 @@ Backend* start_plugin(DeviceType type, std::string* reason);
 
 }  // namespace detail
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda
 
 /// The one name that a plug-in exports.
 extern "C" [[gnu::visibility("default")]] const taeda::Plugin taeda_plugin;

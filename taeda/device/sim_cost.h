@@ -65,4 +65,4 @@ struct PredictedUse {
 };
 PredictedUse predicted_use(Device device);
 
-}  // namespace taeda::inline v0_2::sim
+}  // namespace taeda::sim

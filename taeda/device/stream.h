@@ -117,4 +117,4 @@ class Event {
   EventHandle handle_ = nullptr;
 };
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -38,4 +38,4 @@ struct HistogramData {
 HistogramData make_histogram(ArrayRef<double> values, const HistogramBins& bins = {},
                              int64_t max_bins = 0);
 
-}  // namespace taeda::inline v0_2::logging
+}  // namespace taeda::logging

@@ -54,4 +54,4 @@ std::string hparams_experiment(const HParams& params, const std::vector<std::str
 std::string hparams_start(const HParams& params, double time);
 std::string hparams_end(double time);
 
-}  // namespace taeda::inline v0_2::logging::summary
+}  // namespace taeda::logging::summary

@@ -112,4 +112,4 @@ class GPTImpl : public nn::Cloneable<GPTImpl> {
 };
 TAEDA_MODULE(GPT);
 
-}  // namespace taeda::inline v0_2::models
+}  // namespace taeda::models

@@ -28,4 +28,4 @@ class LeNetImpl : public nn::Cloneable<LeNetImpl> {
 };
 TAEDA_MODULE(LeNet);
 
-}  // namespace taeda::inline v0_2::models
+}  // namespace taeda::models

@@ -59,4 +59,4 @@ class LSTMLanguageModelImpl : public nn::Cloneable<LSTMLanguageModelImpl> {
 };
 TAEDA_MODULE(LSTMLanguageModel);
 
-}  // namespace taeda::inline v0_2::models
+}  // namespace taeda::models

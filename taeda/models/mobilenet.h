@@ -50,4 +50,4 @@ TAEDA_MODULE(MobileNetV2);
 /// MobileNetV2 of width 1, not trained.
 MobileNetV2 mobilenet_v2(int64_t num_classes = 1000);
 
-}  // namespace taeda::inline v0_2::models
+}  // namespace taeda::models

@@ -98,4 +98,4 @@ ResNet resnet50(int64_t num_classes = 1000);
 ResNet resnet101(int64_t num_classes = 1000);
 ResNet resnet152(int64_t num_classes = 1000);
 
-}  // namespace taeda::inline v0_2::models
+}  // namespace taeda::models

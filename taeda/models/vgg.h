@@ -44,4 +44,4 @@ VGG vgg16_bn(int64_t num_classes = 1000);
 VGG vgg19(int64_t num_classes = 1000);
 VGG vgg19_bn(int64_t num_classes = 1000);
 
-}  // namespace taeda::inline v0_2::models
+}  // namespace taeda::models

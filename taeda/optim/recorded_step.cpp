@@ -178,8 +178,8 @@ void RuleStep::record(Lent& l) {
     const size_t k = wanted_[n];
     if (l.states[k].defined())
       results_.push_back({l.states[k], states[n].t, /*recorded=*/true});
-    else
-      made_.push_back({lent_.size() - 1, k, states[n].t.to(param.dtype())});
+    else  // a tensor of its own, which later steps may change
+      made_.push_back({lent_.size() - 1, k, states[n].t.clone().to(param.dtype())});
   }
 }
 

@@ -108,4 +108,4 @@ class EventAverages {
 /// arrows from launches to the work, a counter of each device's memory.
 std::string chrome_trace(const Events& events, const std::string& process_name);
 
-}  // namespace taeda::inline v0_2::profiler
+}  // namespace taeda::profiler

@@ -64,4 +64,4 @@ class AutocastMode {
   static constinit thread_local State state_ __attribute__((tls_model("initial-exec")));
 };
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

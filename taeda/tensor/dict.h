@@ -93,4 +93,4 @@ namespace impl {
 using GenericDict = Dict<IValue, IValue>;
 }  // namespace impl
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

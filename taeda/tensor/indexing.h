@@ -75,4 +75,4 @@ namespace indexing {
 using taeda::Ellipsis, taeda::EllipsisIndexType, taeda::None, taeda::Slice, taeda::TensorIndex;
 }  // namespace indexing
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -27,4 +27,4 @@ std::string format_tensor(const Tensor& t, const std::vector<std::string>& suffi
 /// libtorch's layout: values in columns, then "[ CPUFloatType{2,3} ]".
 void print(std::ostream& out, const Tensor& t, int64_t linesize = 80);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

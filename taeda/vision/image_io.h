@@ -52,4 +52,4 @@ Tensor to_bytes(const Tensor& image);
 /// Writes a float picture, or a batch of them as a grid (torchvision.utils.save_image).
 void save_image(const Tensor& images, const std::string& path, const GridOptions& options = {});
 
-}  // namespace taeda::inline v0_2::vision
+}  // namespace taeda::vision

@@ -48,4 +48,4 @@ class LabelledImageDataset : public data::datasets::Dataset<Self> {
   bool train_;
 };
 
-}  // namespace taeda::inline v0_2::vision::datasets
+}  // namespace taeda::vision::datasets

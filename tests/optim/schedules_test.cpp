@@ -27,36 +27,42 @@ Step schedule(Args&&... args) {
 }
 
 Step one_cycle(Optimizer& o, const golden::Row& r) {
-  OneCycleLROptions options(r.numbers("max_lr"));
-  options.total_steps(r.whole("total_steps")).epochs(r.whole("epochs"));
-  options.steps_per_epoch(r.whole("steps_per_epoch")).pct_start(r.number("pct_start", 0.3));
-  options.cosine(!r.says("anneal_strategy", "linear")).three_phase(r.number("three_phase") != 0);
-  options.div_factor(r.number("div_factor", 25))
-      .final_div_factor(r.number("final_div_factor", 1e4));
-  options.base_momentum(r.number("base_momentum", 0.85));
-  options.max_momentum(r.number("max_momentum", 0.95));
-  return schedule<OneCycleLR>(o, options);
+  return schedule<OneCycleLR>(
+      o, OneCycleLROptions{.max_lr = r.numbers("max_lr"),
+                           .total_steps = r.whole("total_steps"),
+                           .epochs = r.whole("epochs"),
+                           .steps_per_epoch = r.whole("steps_per_epoch"),
+                           .pct_start = r.number("pct_start", 0.3),
+                           .cosine = !r.says("anneal_strategy", "linear"),
+                           .base_momentum = r.number("base_momentum", 0.85),
+                           .max_momentum = r.number("max_momentum", 0.95),
+                           .div_factor = r.number("div_factor", 25),
+                           .final_div_factor = r.number("final_div_factor", 1e4),
+                           .three_phase = r.number("three_phase") != 0});
 }
 
 Step cyclic(Optimizer& o, const golden::Row& r) {
   using Options = CyclicLROptions;
-  Options options(r.numbers("base_lr"), r.numbers("max_lr"));
-  options.step_size_up(r.whole("step_size_up", 2000)).gamma(r.number("gamma", 1));
-  if (r.has("step_size_down")) options.step_size_down(r.whole("step_size_down"));
-  options.cycle_momentum(r.number("cycle_momentum", 1) != 0);
-  options.mode(r.says("mode", "triangular2") ? Options::triangular2
-               : r.says("mode", "exp_range") ? Options::exp_range
-                                             : Options::triangular);
+  Options options{.base_lr = r.numbers("base_lr"),
+                  .max_lr = r.numbers("max_lr"),
+                  .step_size_up = r.whole("step_size_up", 2000),
+                  .mode = r.says("mode", "triangular2") ? Options::triangular2
+                          : r.says("mode", "exp_range") ? Options::exp_range
+                                                        : Options::triangular,
+                  .gamma = r.number("gamma", 1),
+                  .cycle_momentum = r.number("cycle_momentum", 1) != 0};
+  if (r.has("step_size_down")) options.step_size_down = r.whole("step_size_down");
   return schedule<CyclicLR>(o, options);
 }
 
 Step plateau(Optimizer& o, const golden::Row& r) {
   using Options = ReduceLROnPlateauOptions;
-  Options options;
-  options.patience(r.whole("patience", 10)).cooldown(r.whole("cooldown"));
-  options.min_lr(r.numbers("min_lr", {0}));
-  if (r.says("mode", "max")) options.mode(Options::max);
-  if (r.says("threshold_mode", "abs")) options.threshold_mode(Options::abs);
+  const Options options{
+      .mode = r.says("mode", "max") ? Options::max : Options::min,
+      .patience = r.whole("patience", 10),
+      .threshold_mode = r.says("threshold_mode", "abs") ? Options::abs : Options::rel,
+      .cooldown = r.whole("cooldown"),
+      .min_lr = r.numbers("min_lr", {0})};
   const auto made = std::make_shared<ReduceLROnPlateau>(o, options);
   return [made](double metric) { made->step(metric); };
 }
@@ -188,10 +194,12 @@ const std::map<std::string, Step (*)(Optimizer&)> kComposed = {
     {"SWALR linear", [](Optimizer& o) { return schedule<SWALR>(o, 0.05, 3, /*cosine=*/false); }},
     {"OneCycleLR of beta1",
      [](Optimizer& o) {
-       return schedule<OneCycleLR>(o, OneCycleLROptions(0.01).epochs(3).steps_per_epoch(6));
+       return schedule<OneCycleLR>(
+           o, OneCycleLROptions{.max_lr = 0.01, .epochs = 3, .steps_per_epoch = 6});
      }},
     {"CyclicLR of beta1", [](Optimizer& o) {
-       return schedule<CyclicLR>(o, CyclicLROptions(0.01, 0.2).step_size_up(4));
+       return schedule<CyclicLR>(
+           o, CyclicLROptions{.base_lr = 0.01, .max_lr = 0.2, .step_size_up = 4});
      }}};
 // Schedules that begin later, and those with a last rate for each group.
 const std::set<std::string> kOnlyInPython = {"resumed", "resumed cosine", "SWALR"};

@@ -138,7 +138,7 @@ TEST(Observer, SeesWhatLayersCallAtDoorsOfTheirOwn) {
   EXPECT_THAT(std::get<std::vector<int64_t>>(notes.last.at(1)), ElementsAre(1, 1, 0, 0));
   EXPECT_EQ(std::get<int64_t>(notes.last.at(2)), static_cast<int64_t>(PaddingMode::Reflect));
   EXPECT_EQ(std::get<double>(notes.last.at(3)), 0.5);
-  nn::functional::interpolate(picture, nn::functional::InterpolateFuncOptions().size({{4, 4}}));
+  nn::functional::interpolate(picture, {.size = {{4, 4}}});
   EXPECT_EQ(std::get<std::string>(notes.last.at(1)), "nearest");
   EXPECT_THAT(std::get<std::vector<int64_t>>(notes.last.at(2)), ElementsAre(4, 4));
   nn::functional::embedding_bag(bags, rows);

@@ -25,8 +25,11 @@ double sum_all(const A* x, int64_t n) {
 template <class T, class A>
 void log_sum_columns(const T* x, int64_t n, int64_t stride, int64_t w, A* out) {
   A top[kColumns], sum[kColumns];
-  column_max(x, n, stride, w, top);
+  std::fill_n(top, w, MaxReduce<A>{}.identity());
   std::fill_n(sum, w, A(0));
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t k = 0; k < w; ++k)
+      top[k] = MaxReduce<A>{}.combine(top[k], static_cast<A>(x[i * stride + k]));
   for (int64_t i = 0; i < n; ++i)
     for (int64_t k = 0; k < w; ++k) sum[k] += math::exp(static_cast<A>(x[i * stride + k]) - top[k]);
   for (int64_t k = 0; k < w; ++k) out[k] = top[k] + math::log(sum[k]);

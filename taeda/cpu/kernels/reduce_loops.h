@@ -165,20 +165,15 @@ void reduce_to(const Tensor& out, const Tensor& in, DimMask dims, const Op& op,
 
 // Reductions ------------------------------------------------------------------------------------
 
-/// Of the values as they are.
 template <class A>
-struct OfValues {
+struct SumReduce {
   using Acc = A;
   static constexpr bool shifted = false;
+  A identity() const { return A(0); }
   template <class V>
   TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
     return x;
   }
-};
-
-template <class A>
-struct SumReduce : OfValues<A> {
-  A identity() const { return A(0); }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
     if constexpr (wrapping::kCanOverflow<V>)
@@ -189,8 +184,14 @@ struct SumReduce : OfValues<A> {
 };
 
 template <class A>
-struct ProductReduce : OfValues<A> {
+struct ProductReduce {
+  using Acc = A;
+  static constexpr bool shifted = false;
   A identity() const { return A(1); }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x;
+  }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
     if constexpr (wrapping::kCanOverflow<V>)
@@ -212,12 +213,18 @@ struct SquareReduce : SumReduce<A> {
 
 /// NaN wins: once there, it stays.
 template <class A>
-struct MaxReduce : OfValues<A> {
+struct MaxReduce {
+  using Acc = A;
+  static constexpr bool shifted = false;
   A identity() const {
     if constexpr (std::is_floating_point_v<A>)
       return -std::numeric_limits<A>::infinity();
     else
       return std::numeric_limits<A>::lowest();
+  }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x;
   }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {
@@ -226,12 +233,18 @@ struct MaxReduce : OfValues<A> {
   }
 };
 template <class A>
-struct MinReduce : OfValues<A> {
+struct MinReduce {
+  using Acc = A;
+  static constexpr bool shifted = false;
   A identity() const {
     if constexpr (std::is_floating_point_v<A>)
       return std::numeric_limits<A>::infinity();
     else
       return std::numeric_limits<A>::max();
+  }
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V&) const {
+    return x;
   }
   template <class V>
   TAEDA_ALWAYS_INLINE V combine(const V& a, const V& b) const {

@@ -59,16 +59,6 @@ A row_max(const A* x, int64_t n) {
   return reduce_row(MaxReduce<A>{}, x, n, A(0));
 }
 
-/// The largest of each of `w` neighbouring columns, whose rows are `stride` apart.
-template <class T, class A>
-TAEDA_ALWAYS_INLINE void column_max(const T* x, int64_t n, int64_t stride, int64_t w, A* top) {
-  constexpr MaxReduce<A> most{};
-  std::fill_n(top, w, most.identity());
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t k = 0; k < w; ++k)
-      top[k] = most.combine(top[k], static_cast<A>(x[i * stride + k]));
-}
-
 /// What `part(begin, count)` gives, summed: long rows as blocks that are added pairwise, so that
 /// the error of a sum does not grow with its length.
 constexpr int64_t kSumBlock = 8192;

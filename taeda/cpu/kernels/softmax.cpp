@@ -40,8 +40,11 @@ template <bool kLog, class T>
 void softmax_columns(const T* x, T* y, int64_t n, int64_t stride, int64_t w) {
   using A = opmath_t<T>;
   A top[kColumns], sum[kColumns];
-  column_max(x, n, stride, w, top);
+  std::fill_n(top, w, MaxReduce<A>{}.identity());
   std::fill_n(sum, w, A(0));
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t k = 0; k < w; ++k)
+      top[k] = MaxReduce<A>{}.combine(top[k], static_cast<A>(x[i * stride + k]));
   for (int64_t i = 0; i < n; ++i) {
     const T* row = x + i * stride;
     T* out = y + i * stride;
@@ -147,4 +150,4 @@ void register_softmax() {
              On<log_softmax_backward_slot, softmax_backward_kernel<true>>>(kCPU);
 }
 
-}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE

@@ -37,4 +37,4 @@ class PrefixStore final : public Store {
   StorePtr store_;
 };
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

@@ -9,4 +9,4 @@ namespace taeda::inline v0_2 {
 /// A copy with the same shape and values in memory of its own; gradients pass.
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format = {});
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

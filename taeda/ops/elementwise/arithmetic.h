@@ -106,4 +106,4 @@ inline Tensor operator%(const Tensor& a, const Tensor& b) { return remainder(a, 
 inline Tensor operator%(const Tensor& a, const Scalar& b) { return remainder(a, b); }
 inline Tensor operator%(const Scalar& a, const Tensor& b) { return remainder(a, b); }
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -126,4 +126,4 @@ Tensor operator!(const T& a) {
   return logical_not(a);
 }
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

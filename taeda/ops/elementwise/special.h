@@ -114,4 +114,4 @@ inline Tensor operator<<(const Tensor& a, const Scalar& b) { return bitwise_left
 inline Tensor operator>>(const Tensor& a, const Tensor& b) { return bitwise_right_shift(a, b); }
 inline Tensor operator>>(const Tensor& a, const Scalar& b) { return bitwise_right_shift(a, b); }
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -134,4 +134,4 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {},
 Tensor tanh_backward(const Tensor& grad, const Tensor& result);
 Tensor sigmoid_backward(const Tensor& grad, const Tensor& result);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

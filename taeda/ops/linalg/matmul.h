@@ -60,4 +60,4 @@ Tensor outer(const Tensor& self, const Tensor& vec2);
 /// [not dtypes, composite]
 Tensor kron(const Tensor& self, const Tensor& other);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -17,4 +17,4 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
 /// class and 0 elsewhere. Throws Error for classes outside of [0, num_classes).
 Tensor one_hot(const Tensor& classes, int64_t num_classes = -1);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -54,4 +54,4 @@ Tensor local_response_norm(const Tensor& input, int64_t size, double alpha = 1e-
 /// x / max(|x|_p, eps) along `dim`.
 Tensor normalize(const Tensor& input, double p = 2, int64_t dim = 1, double eps = 1e-12);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -16,4 +16,4 @@ Tensor log_softmax(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 /// [not method]
 Tensor softmin(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -86,4 +86,4 @@ Tensor binomial(const Tensor& count, const Tensor& prob, GeneratorArg generator 
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement = false,
                    GeneratorArg generator = nullptr);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

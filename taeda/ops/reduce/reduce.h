@@ -114,4 +114,4 @@ inline Tensor count_nonzero(const Tensor& self, std::same_as<OptionalDim> auto d
 /// [autocast: float32 accelerators]
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

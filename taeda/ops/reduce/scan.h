@@ -16,4 +16,4 @@ Tensor cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype = {});
 std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim);
 std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -94,4 +94,4 @@ std::vector<Tensor> atleast_3d(TensorList tensors);
 /// [composite]
 Tensor channel_shuffle(const Tensor& self, int64_t groups);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

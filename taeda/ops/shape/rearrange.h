@@ -48,4 +48,4 @@ Tensor diag(const Tensor& self, int64_t diagonal = 0);
 /// [composite]
 Tensor diag_embed(const Tensor& self, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -82,4 +82,4 @@ Tensor view_as_complex(const Tensor& self);
 Tensor real(const Tensor& self);
 Tensor imag(const Tensor& self);
 
-}  // namespace taeda::inline v0_2
+}  // namespace taeda

@@ -42,4 +42,4 @@ struct PipeReport {
 };
 std::ostream& operator<<(std::ostream& out, const PipeReport& report);
 
-}  // namespace taeda::inline v0_2::nn
+}  // namespace taeda::nn
