@@ -125,7 +125,7 @@ TEST(Split, FoldsAndLabelsThatCannotBeAreRefused) {
               HasSubstr("expected a number of folds from 2 to that of examples, 3, but got 4"));
   EXPECT_THAT(error_of([] { data::k_fold(3, 1); }), HasSubstr("but got 1"));
   EXPECT_THAT(error_of([] { data::stratified_k_fold(zeros({4}), 2); }),
-              HasSubstr("expected labels of a whole-number type, but got float"));
+              HasSubstr("expected labels of a whole-number type, but got Float"));
   EXPECT_THAT(error_of([] {
                 data::stratified_split(zeros({4, 1}, kLong), {0.5, 0.5});
               }),

@@ -244,7 +244,7 @@ TEST(Attention, NamesWhatDoesNotFit) {
   };
   EXPECT_THAT(attend(q, q.to(kDouble), q),
               HasSubstr("Expected query, key, and value to have the same dtype, but got "
-                        "query.dtype: Float key.dtype: Double and value.dtype: Float instead."));
+                        "query.dtype: float key.dtype: double and value.dtype: float instead."));
   if (device_count(kSim) > 0) {
     EXPECT_THAT(attend(q, q.to(Device("sim:0")), q),
                 HasSubstr("Expected query, key, and value to have the same device type, but got "
