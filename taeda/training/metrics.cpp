@@ -1,5 +1,7 @@
 #include "taeda/training/metrics.h"
 
+#include <limits>
+
 #include "taeda/base/error.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -308,11 +310,11 @@ void Perplexity::update(const Tensor& logits, const Tensor& target) {
                                                                      1) == target.sizes(),
                     "Perplexity.update: expected logits (..., V) for target (...), but got ",
                     logits.sizes(), " and ", target.sizes());
-  constexpr int64_t kNone = -100;
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
   const Tensor right = target.flatten();
   const Tensor loss = cross_entropy(logits.reshape({-1, logits.size(-1)}), right, {},
-                                    Reduction::Sum, ignore_index_.value_or(kNone));
-  add(stack({exact(loss), exact(kept(right, ignore_index_)).sum()}));
+                                    Reduction::None, ignore_index_.value_or(kNone));
+  add(stack({exact(loss).sum(), exact(kept(right, ignore_index_)).sum()}));
 }
 
 Tensor Perplexity::compute() const { return quotient(name(), sums()).exp(); }

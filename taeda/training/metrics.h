@@ -19,10 +19,13 @@
 
 namespace taeda::inline v0_2::training {
 
+/// What all metrics have; update() takes what the metric is of.
 class Metric {
  public:
   virtual ~Metric() = default;
+  /// The value of all that was given since the last reset. Throws ValueError where that is nothing.
   virtual Tensor compute() const = 0;
+  /// Forgets what was given.
   virtual void reset() = 0;
   /// What has been gathered since the last reset: a fixed number of tensors on the CPU, empty ones
   /// where nothing was given. Those of metrics that keep all they are given have shape (N, ...).
@@ -60,6 +63,7 @@ class Mean : public SumMetric {
   Tensor compute() const override;
 };
 
+/// What counts as right.
 struct AccuracyOptions {
   int64_t top_k = 1;  ///< it counts as right to have the class among the `top_k` highest; 1 or more
   std::optional<int64_t> ignore_index = {};  ///< a class of targets that does not count
