@@ -18,7 +18,6 @@ namespace taeda::inline v0_2::distributed {
 inline constexpr uint64_t kMessageSlot = uint64_t{0x90} << 56;
 /// Of what each side shows first, as proof that it is of the group.
 inline constexpr uint64_t kProofSlot = uint64_t{0x91} << 56;
-inline constexpr uint64_t kExchangeSlot = uint64_t{0x92} << 56;
 
 /// Gloo's text without the place in its sources.
 std::string without_place(const std::string& text);

@@ -328,8 +328,6 @@ class GlooCommunicator final : public Communicator {
   }
 
   void all_reduce(const Call& call, Elements data, ReduceOp op) override {
-    if (mesh_->size == 2 && data.count > 0 && data.nbytes() <= kMostAtOnce)
-      return guarded(call, [&] { reduce_two(call, data, op); });
     collective<gloo::AllreduceOptions>(call, data, [&](auto& o) {
       with_type(data.dtype, [&]<class T> {
         o.setOutput(static_cast<T*>(data.data), static_cast<size_t>(data.count));
@@ -449,25 +447,7 @@ class GlooCommunicator final : public Communicator {
   }
 
  private:
-  static constexpr size_t kMostAtOnce = size_t{1} << 20;
-
   static char* bytes(const Elements& e) { return static_cast<char*>(e.data); }
-
-  /// Two ranks send each other all that they have. Gloo's all_reduce sends as many bytes in two
-  /// turns, and a turn is threads that wait for threads; it gains where it adds while it receives.
-  void reduce_two(const Call& call, const Elements& data, ReduceOp op) {
-    const int other = 1 - mesh_->rank;
-    const auto theirs = std::make_unique_for_overwrite<char[]>(data.nbytes());
-    const auto in = mesh_->createUnboundBuffer(theirs.get(), data.nbytes()),
-               out = mesh_->createUnboundBuffer(data.data, data.nbytes());
-    in->recv(other, kExchangeSlot);
-    out->send(other, kExchangeSlot);
-    in->waitRecv(call.left());
-    out->waitSend(call.left());
-    const void *first = data.data, *second = theirs.get();
-    if (other == 0) std::swap(first, second);  // in one order, for the same bits
-    reduce_function(op.kind, data.dtype)(data.data, first, second, static_cast<size_t>(data.count));
-  }
 
   static std::vector<int64_t> in_bytes(IntArrayRef counts, ScalarType dtype) {
     std::vector<int64_t> out;
