@@ -149,6 +149,7 @@ void Gate::lead_to(grpc::ServerBuilder& builder,
 
 void Gate::open() {
   watch(events_, EPOLL_CTL_ADD, listener_, kListener, EPOLLIN);
+  usher_ = std::thread([this] { hand_over(); });
   thread_ = std::thread([this] { work(); });
 }
 
@@ -159,7 +160,13 @@ void Gate::close() {
   }
   const uint64_t one = 1;
   if (thread_.joinable() && ::write(wake_, &one, sizeof one) == sizeof one) thread_.join();
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  // Those that the usher may be reading from are ended first.
+  while (!guests_.empty()) turn_away(guests_.begin()->first);
+  lock.unlock();
+  handed_over_.notify_one();
+  if (usher_.joinable()) usher_.join();
+  lock.lock();
   for (const Guests* all : {&guests_, &members_})
     while (!all->empty()) forget(all->begin()->first);
   for (int* file : {&listener_, &events_, &wake_})
@@ -181,6 +188,29 @@ void Gate::work() {
     if (closed_) return;
     while (!guests_.empty() && guests_.begin()->second.until <= Clock::now())
       turn_away(guests_.begin()->first);
+  }
+}
+
+/// On the usher's thread.
+void Gate::hand_over() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    handed_over_.wait(lock, [this] { return closed_ || !to_hand_over_.empty(); });
+    const std::vector<int> sockets = std::exchange(to_hand_over_, {});
+    const bool closed = closed_;
+    lock.unlock();  // gRPC may call back
+    for (const int socket : sockets) {
+      if (closed) {
+        ::close(socket);
+        continue;
+      }
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.listener_fd = listener_;
+      connection.fd = socket;
+      acceptor_->HandleNewConnection(&connection);
+    }
+    if (closed) return;
+    lock.lock();
   }
 }
 
@@ -228,7 +258,7 @@ bool Gate::make_room() {
 }
 
 void Gate::look_at(uint64_t number, uint32_t events) {
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   Guests& house = house_of(number);
   const auto it = house.find(number);
   if (it == house.end()) return;
@@ -248,11 +278,8 @@ void Gate::look_at(uint64_t number, uint32_t events) {
   guest.inside = true;
   inside_[guest.peer] = number;
   watch(events_, EPOLL_CTL_MOD, guest.socket, number, EPOLLIN | EPOLLRDHUP | EPOLLET);
-  lock.unlock();  // gRPC may call back
-  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
-  connection.listener_fd = listener_;
-  connection.fd = second;
-  acceptor_->HandleNewConnection(&connection);
+  to_hand_over_.push_back(second);
+  handed_over_.notify_one();
 }
 
 /// With the lock held.

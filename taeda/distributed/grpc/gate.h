@@ -7,13 +7,16 @@
 // descriptor) until its client has proved who it is, sees how many bytes have arrived (the system
 // counts them), and ends those that send more than a greeting is long, that begin one stream after
 // the other, or that take too long. What had arrived and was not read is lost with the connection.
-// A connection that has said nothing never gets to gRPC. Of members, who may send as much as they
-// like, the gate counts the streams.
+// A connection that has said nothing never gets to gRPC. One that does is handed over by a thread
+// of its own, on which gRPC may begin to read, and goes on while there is anything to read: so the
+// gate still sees and ends it. Of members, who may send as much as they like, the gate counts the
+// streams.
 #pragma once
 
 #include <grpcpp/server_builder.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,6 +24,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace taeda::inline v0_2::distributed::grpc_link {
 
@@ -66,6 +70,7 @@ class Gate {
   using Guests = std::map<uint64_t, Guest>;
 
   void work();
+  void hand_over();
   int turn();
   void accept_all();
   bool make_room();
@@ -83,8 +88,10 @@ class Gate {
   Guests members_;                          ///< who have proved who they are
   std::map<std::string, uint64_t> inside_;  ///< those that gRPC has, by peer
   uint64_t last_ = 0;
+  std::vector<int> to_hand_over_;  ///< sockets
+  std::condition_variable handed_over_;
   bool closed_ = false;
-  std::thread thread_;
+  std::thread thread_, usher_;
 };
 
 }  // namespace taeda::inline v0_2::distributed::grpc_link
