@@ -164,11 +164,10 @@ void Gate::close() {
   // Those that the usher may be reading from are ended first.
   while (!guests_.empty()) turn_away(guests_.begin()->first);
   lock.unlock();
-  handed_over_.notify_one();
+  something_to_hand_over_.notify_one();
   if (usher_.joinable()) usher_.join();
   lock.lock();
-  for (const Guests* all : {&guests_, &members_})
-    while (!all->empty()) forget(all->begin()->first);
+  while (!members_.empty()) forget(members_.begin()->first);
   for (int* file : {&listener_, &events_, &wake_})
     if (const int f = std::exchange(*file, -1); f >= 0) ::close(f);
 }
@@ -195,7 +194,7 @@ void Gate::work() {
 void Gate::hand_over() {
   std::unique_lock lock(mutex_);
   while (true) {
-    handed_over_.wait(lock, [this] { return closed_ || !to_hand_over_.empty(); });
+    something_to_hand_over_.wait(lock, [this] { return closed_ || !to_hand_over_.empty(); });
     const std::vector<int> sockets = std::exchange(to_hand_over_, {});
     const bool closed = closed_;
     lock.unlock();  // gRPC may call back
@@ -279,7 +278,7 @@ void Gate::look_at(uint64_t number, uint32_t events) {
   inside_[guest.peer] = number;
   watch(events_, EPOLL_CTL_MOD, guest.socket, number, EPOLLIN | EPOLLRDHUP | EPOLLET);
   to_hand_over_.push_back(second);
-  handed_over_.notify_one();
+  something_to_hand_over_.notify_one();
 }
 
 /// With the lock held.

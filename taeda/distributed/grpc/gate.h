@@ -89,7 +89,7 @@ class Gate {
   std::map<std::string, uint64_t> inside_;  ///< those that gRPC has, by peer
   uint64_t last_ = 0;
   std::vector<int> to_hand_over_;  ///< sockets
-  std::condition_variable handed_over_;
+  std::condition_variable something_to_hand_over_;
   bool closed_ = false;
   std::thread thread_, usher_;
 };
