@@ -47,6 +47,12 @@ Tensor kept(const Tensor& target, std::optional<int64_t> ignore_index) {
   return ignore_index ? target.ne(*ignore_index) : ones_like(target, kBool);
 }
 
+/// The sum over all elements, and their number.
+Tensor sum_and_count(const Tensor& of) {
+  const Tensor sum = of.sum();
+  return stack({sum, full_like(sum, static_cast<double>(of.numel()))});
+}
+
 Tensor classes_of(const char* metric, const Tensor& output, const Tensor& target) {
   return has_scores(metric, output, target) ? output.argmax(1) : output;
 }
@@ -82,8 +88,7 @@ Tensor SumMetric::sums() const {
 
 void Mean::update(const Tensor& values, double weight) {
   const NoGradGuard no_grad;
-  const Tensor sum = exact(values).sum() * weight;
-  add(stack({sum, full_like(sum, weight * static_cast<double>(values.numel()))}));
+  add(sum_and_count(exact(values)) * weight);
 }
 
 namespace {
@@ -109,14 +114,10 @@ void Accuracy::update(const Tensor& output, const Tensor& target) {
   TAEDA_CHECK_VALUE(options_.top_k == 1 || (scores && output.size(1) >= options_.top_k), name(),
                     ".update: expected scores of at least top_k = ", options_.top_k,
                     " classes, but got output ", output.sizes());
-  Tensor hits;
-  if (!scores) {
-    hits = output.eq(target);
-  } else if (options_.top_k == 1) {
-    hits = output.argmax(1).eq(target);
-  } else {
-    hits = std::get<1>(output.topk(options_.top_k, 1)).eq(target.unsqueeze(1)).any(1);
-  }
+  const Tensor hits =
+      options_.top_k == 1
+          ? classes_of(name(), output, target).eq(target)
+          : std::get<1>(output.topk(options_.top_k, 1)).eq(target.unsqueeze(1)).any(1);
   const Tensor counted = kept(target, options_.ignore_index);
   add(stack({exact(hits.logical_and(counted)).sum(), exact(counted).sum()}));
 }
@@ -230,16 +231,6 @@ void AUROC::merge(const std::vector<Tensor>& state) {
   scores_ = scores_.defined() ? cat({scores_, state[0]}) : state[0];
   targets_ = targets_.defined() ? cat({targets_, state[1]}) : state[1];
 }
-
-namespace {
-
-/// The sum over all elements, and their number.
-Tensor sum_and_count(const Tensor& of) {
-  const Tensor sum = of.sum();
-  return stack({sum, full_like(sum, static_cast<double>(of.numel()))});
-}
-
-}  // namespace
 
 void MeanAbsoluteError::update(const Tensor& output, const Tensor& target) {
   const NoGradGuard no_grad;
