@@ -106,7 +106,7 @@ class StepLR(LRScheduler):
     def get_lr(self):
         self._check_called_within_step()
         if self.last_epoch == 0:  # a size of 0 or of another type is met by the first step
-            return self._rates_times(1)
+            return self._rates()
         return self._rates_times(rules.stepped_change(self.last_epoch, self.step_size, self.gamma))
 
     def _get_closed_form_lr(self):
