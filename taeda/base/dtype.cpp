@@ -47,25 +47,23 @@ const Names& names_of(ScalarType t) {
 
 std::atomic<ScalarType> default_dtype{kFloat};
 
-/// Position in the promotion order: bool < integers by size < floats by size < complex.
-int category(ScalarType t) {
-  if (t == kBool) return 0;
-  if (is_integral(t)) return 1;
-  if (is_floating_point(t)) return 2;
-  return 3;
-}
-
 /// Throws Error, as PyTorch does, where a dtype that is not computed with has no common one.
 void check_promotes(ScalarType a, ScalarType b) {
   TAEDA_CHECK(!is_float8(a) && !is_float8(b),
               "Promotion for Float8 Types is not supported, attempted to promote ", a, " and ", b);
   const bool wide = is_wide_unsigned(a) || is_wide_unsigned(b);
-  TAEDA_CHECK(!wide || category(a) > 1 || category(b) > 1,
+  TAEDA_CHECK(!wide || detail::category(a) > 1 || detail::category(b) > 1,
               "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ",
               a, " and ", b);
 }
 
 }  // namespace
+
+int detail::category(ScalarType t) {
+  if (t == ScalarType::Undefined) return -1;
+  if (t == kBool) return 0;
+  return is_complex(t) ? 3 : is_floating_point(t) ? 2 : 1;
+}
 
 const char* to_string(ScalarType t) { return names_of(t).libtorch; }
 const char* dtype_name(ScalarType t) { return names_of(t).python; }
@@ -98,13 +96,13 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   if (a == b) return a;
   if (a == ScalarType::Undefined || b == ScalarType::Undefined) return ScalarType::Undefined;
   check_promotes(a, b);
-  if (category(a) > category(b)) std::swap(a, b);
-  if (category(a) != category(b)) {
+  if (detail::category(a) > detail::category(b)) std::swap(a, b);
+  if (detail::category(a) != detail::category(b)) {
     // A complex result keeps the precision of a wider real operand.
     if (b == kComplexFloat && a == kDouble) return kComplexDouble;
     return b;
   }
-  switch (category(a)) {
+  switch (detail::category(a)) {
     case 1:
       if (element_size(a) == element_size(b)) return kShort;  // uint8 with int8
       return element_size(a) > element_size(b) ? a : b;

@@ -156,6 +156,8 @@ using AllTypes = TypeList<float, double, Half, BFloat16, int64_t, int32_t, int16
                           bool, complex<float>, complex<double>>;
 
 namespace detail {
+/// Place in the order of promotion: bool < integer < floating < complex; undefined is below all.
+int category(ScalarType t);
 [[noreturn]] void throw_no_dtype(const char* op, ScalarType t);
 }
 

@@ -78,7 +78,7 @@ Desc weight_desc(const Tensor& w, int64_t groups) {
 Desc with_tag(const Desc& d, Type type, Tag tag) { return {d.dims(), type, tag}; }
 
 /// One operand: in the tensor's layout, and in the primitive's.
-class Operand {
+class ConvOperand {
  public:
   /// `ours`: the layout was not left to oneDNN.
   void set(const Desc& user, const Desc& chosen, bool input, bool ours) {
@@ -158,7 +158,7 @@ Tag images_tag(const Tensor& x, const Tensor& w, const Tensor& y, const ConvGeom
 /// The primitive of one convolution with its operands: in, weight, out, bias.
 struct Conv {
   dnnl::primitive primitive;
-  Operand in, weight, out;
+  ConvOperand in, weight, out;
   Arguments arguments;
 
   Conv(const ConvKey& key, const Tensor& x, const Tensor& w, const Tensor& y,

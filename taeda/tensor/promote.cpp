@@ -4,6 +4,8 @@
 
 namespace taeda::inline v0_2 {
 
+using detail::category;
+
 namespace {
 
 /// The dtype that a number has in promotion.
@@ -11,13 +13,6 @@ ScalarType scalar_dtype(const Scalar& s) {
   if (s.is_floating_point()) return get_default_dtype();
   if (s.is_complex()) return to_complex_type(get_default_dtype());
   return s.type();
-}
-
-/// bool < integer < floating < complex; undefined is below all.
-int category(ScalarType t) {
-  if (t == ScalarType::Undefined) return -1;
-  if (t == kBool) return 0;
-  return is_complex(t) ? 3 : is_floating_point(t) ? 2 : 1;
 }
 
 ScalarType join(ScalarType a, ScalarType b) {

@@ -19,6 +19,8 @@ MAX_HEADER_LINES = 300
 MAX_FUNCTION_LINES = 60
 MAX_TEST_FUNCTION_LINES = 120
 MAX_COLUMNS = 100
+# Folders of the library whose sources are translated one at a time, always.
+ALONE = ("taeda/cpu/kernels/", "taeda/cuda/")
 # How many lines of our headers a program parses with one: its own and those that it pulls in.
 
 # Headers that the build makes from the declarations of operations (tools/ops).
@@ -213,6 +215,26 @@ def no_leftovers(root):
                 yield f"{relative(root, path)}:{number}: {match.group()}"
 
 
+def unnamed_names(root):
+    """What an unnamed namespace holds is in no other source of the namespace around it: any two may be translated together."""
+    kind = re.compile(r"(?:struct|class|union|enum(?: class)?|using(?= \w+ =)) (\w+)\b|(?!using|namespace)[^(]*?(\w+)(?: =|;|\{|\[)|(.*\)) (?:const )?\{")
+    seen = {}
+    for path in source.code_files(root):
+        name, outer, unnamed = relative(root, path), "", False
+        if not name.startswith("taeda/") or name.startswith(ALONE) or path.suffix != ".cpp":
+            continue
+        for number, line in enumerate(source.read(path).split("\n"), 1):
+            if line == "namespace {" or line == "}  // namespace":
+                unnamed = line == "namespace {"
+            elif match := re.match(r"namespace (?:taeda(?:::inline v0_2)?)?([\w:]*) \{$", line):
+                outer = match[1]
+            elif unnamed and line[:1].isalnum() and (match := kind.match(line)):
+                what = match[1] or match[2] or match[3]
+                other, text = seen.setdefault((outer, what), (name, line))
+                if other != name and not (line == text and line.startswith("using")):
+                    yield f"{name}:{number}: {what} is in {other}, too"
+
+
 def environment(root):
     """docs/environment.md names the variables that are read, and no others."""
     read = set()
@@ -229,7 +251,7 @@ def environment(root):
 RULES = {
     rule.__name__: rule
     for rule in [layers, file_length, python_length, python_functions, python_layers, python_circles, function_length, line_length, missing_includes,
-                 header_guard, readme, no_leftovers, environment]
+                 header_guard, readme, no_leftovers, unnamed_names, environment]
 }
 
 

@@ -88,6 +88,18 @@ class HouseRules(Tree):
         self.write("taeda/base/long.cpp", "int x;\n" * 600)
         self.assertEqual(self.violations("file_length"), [])
 
+    def test_unnamed_names_of_one_namespace(self):
+        held = "namespace taeda::io {{\nnamespace {{\n{}\n}}  // namespace\n}}\n"
+        self.write("taeda/io/a.cpp", held.format("using Kind = Value::Kind;\nint size(int x) {\n}\nusing std::swap;"))
+        self.write("taeda/io/b.cpp", held.format("using Kind = Value::Kind;\nint size(long x) {\n}\nusing std::swap;"))
+        self.write("taeda/nn/c.cpp", held.format("using Kind = Hook::Kind;").replace("io", "nn"))
+        self.assertEqual(self.violations("unnamed_names"), [])
+        self.write("taeda/data/d.cpp", held.format("int size(int x) {\n}"))
+        self.assert_violation("unnamed_names", "taeda/io/a.cpp", "size(int x) is in", "taeda/data/d.cpp")
+        self.write("taeda/data/d.cpp", held.format(""))
+        self.write("taeda/nn/e.cpp", held.format("struct Kind {").replace("io", "nn"))
+        self.assert_violation("unnamed_names", "taeda/nn/e.cpp", "Kind is in")
+
     def test_long_python(self):
         self.write("python/taeda/long.py", "x = 1\n" * 601)
         self.assert_violation("python_length", "python/taeda/long.py", "601 lines")

@@ -17,11 +17,11 @@ using autograd::with_zero_derivative;
 namespace {
 
 /// Names that depend on the number of dimensions.
-struct Names {
+struct PoolNames {
   const char *max_pool, *avg_pool, *adaptive_avg_pool, *adaptive_max_pool;
   const char *max_backward, *avg_backward, *adaptive_avg_backward, *adaptive_max_backward;
 };
-constexpr Names kNames[] = {
+constexpr PoolNames kPoolNames[] = {
     {"max_pool1d", "avg_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool1d",
      "MaxPool1DWithIndicesBackward0", "AvgPool1DBackward0", "AdaptiveAvgPool1DBackward0",
      "AdaptiveMaxPool1DBackward0"},
@@ -31,7 +31,7 @@ constexpr Names kNames[] = {
     {"max_pool3d", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_max_pool3d",
      "MaxPool3DWithIndicesBackward0", "AvgPool3DBackward0", "AdaptiveAvgPool3DBackward0",
      "AdaptiveMaxPool3DBackward0"}};
-const Names& names(int ndim) { return kNames[ndim - 1]; }
+const PoolNames& names(int ndim) { return kPoolNames[ndim - 1]; }
 constexpr const char* kCount[] = {"one int", "two ints", "three ints"};
 
 /// The kernels read and write dense memory, of all tensors in one order: the input's, backward too.

@@ -14,8 +14,8 @@ std::unique_ptr<rpc::Transport> open(rpc::Transport::Options options) {
   return std::make_unique<taeda::distributed::grpc_rpc::Wire>(std::move(options));
 }
 
-constexpr rpc::TransportEngine functions = {.open = open};
+constexpr rpc::TransportEngine transport = {.open = open};
 
 }  // namespace
 
-const taeda::distributed::Engine taeda_engine = {.name = "rpc", .functions = &functions};
+const taeda::distributed::Engine taeda_engine = {.name = "rpc", .functions = &transport};
