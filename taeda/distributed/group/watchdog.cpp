@@ -1,4 +1,6 @@
 // The thread that looks after the groups of the process.
+#include <pthread.h>
+
 #include <cstdlib>
 #include <list>
 
@@ -24,6 +26,9 @@ class Watchdog {
     std::thread([this] { run(); }).detach();
     running_ = true;
   }
+  /// Around fork(), so that no copy of the process begins with the lock that the thread holds.
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
   /// Waits until it looks at nothing any more, but not for a store that does not answer.
   void stop() {
     if (!process_.here()) return;
@@ -69,6 +74,8 @@ class Watchdog {
 Watchdog& watchdog() {
   static auto* one = [] {
     auto* out = new Watchdog;
+    ::pthread_atfork([] { watchdog().before_fork(); }, [] { watchdog().after_fork(); },
+                     [] { watchdog().after_fork(); });
     std::atexit([] { watchdog().stop(); });
     return out;
   }();

@@ -34,6 +34,13 @@ void print_error_in_a_copy(const std::function<void()>& f) {
   if (status != 0) std::printf("the copy ended with %d\n", status);
 }
 
+void have_a_group_of_its_own() {
+  dist::init_process_group(
+      "gloo", {.world_size = 1, .rank = 0, .store = std::make_shared<dist::HashStore>()});
+  dist::all_reduce(ones({2}));
+  dist::destroy_process_group();
+}
+
 int copy_oneself() {
   dist::init_process_group(
       "gloo", {.world_size = world_size(), .rank = own_rank(), .store = common_store()});
@@ -49,10 +56,7 @@ int copy_oneself() {
   });
   print_error_in_a_copy([] {  // groups of its own are no matter of that
     if (dist::get_rank() != own_rank()) throw Error("another rank");
-    dist::init_process_group(
-        "gloo", {.world_size = 1, .rank = 0, .store = std::make_shared<dist::HashStore>()});
-    dist::all_reduce(ones({2}));
-    dist::destroy_process_group();
+    have_a_group_of_its_own();
   });
   if (own_rank() == 1) dist::send(x, 0);
   if (late) late->wait();
@@ -78,6 +82,22 @@ TEST(Fork, AGroupBelongsToItsProcess) {
     EXPECT_EQ(ranks[rank]->line(), "4");
     EXPECT_EQ(ranks[rank]->wait(), 0);
   }
+}
+
+int copy_oneself_often() {
+  dist::init_process_group(
+      "gloo", {.world_size = 1, .rank = 0, .store = std::make_shared<dist::HashStore>()});
+  for (int i = 0; i < 30; ++i) print_error_in_a_copy(have_a_group_of_its_own);
+  return 0;
+}
+const Role copies_itself_often("copy_oneself_often", copy_oneself_often);
+
+// The thread that looks after groups looks all the time here: it is gone in a copy, with what it
+// holds just then.
+TEST(Fork, ACopyWaitsForNoThreadOfItsProcess) {
+  Process process("copy_oneself_often", {{"TAEDA_DISTRIBUTED_CHECK_MS", "1"}});
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(process.line(), "no error");
+  EXPECT_EQ(process.wait(), 0);
 }
 
 int copy_a_store() {
