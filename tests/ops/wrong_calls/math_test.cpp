@@ -111,6 +111,7 @@ const std::vector<Row> wrong_numbers = {
             "Dimension out of range (expected to be in range of [-2, 1], but got 3)"),
     REFUSED(IndexError, square().all(2),
             "Dimension out of range (expected to be in range of [-2, 1], but got 2)"),
+    REFUSED(Error, square().all({0, 0}), "dim 0 appears multiple times in the list of dims"),
     REFUSED(IndexError, square().any(2),
             "Dimension out of range (expected to be in range of [-2, 1], but got 2)"),
     REFUSED(IndexError, square().cumsum(2),
