@@ -3,7 +3,6 @@
 import abc
 import bisect
 import itertools
-import math
 import typing
 
 from ... import _C
@@ -224,19 +223,4 @@ def random_split(dataset, lengths, generator=None):
     >>> [len(part) for part in torch.utils.data.random_split(range(10), [0.7, 0.3])]
     [7, 3]
     """
-    size = len(dataset)
-    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
-        for i, fraction in enumerate(lengths):
-            if fraction < 0 or fraction > 1:
-                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
-        fractions, lengths = lengths, [math.floor(size * fraction) for fraction in lengths]
-        for i in range(size - sum(lengths)):
-            lengths[i % len(fractions)] += 1
-        for i, length in enumerate(lengths):
-            if length == 0:
-                warn(f"Length of split at index {i} is 0. This might result in an empty dataset.")
-    if sum(lengths) != size:
-        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = _C.randperm(size, generator=generator or _C.default_generator).tolist()
-    ends = itertools.accumulate(lengths)
-    return [Subset(dataset, order[end - length:end]) for end, length in zip(ends, lengths)]
+    return [Subset(dataset, part) for part in _C._random_split(len(dataset), lengths, generator)]
