@@ -19,7 +19,6 @@ struct Named {
 PyTypeObject *dtype_type, *layout_type, *format_type;
 PyObject* dtypes[48];
 PyObject* layouts[3];
-PyObject* formats[4];
 
 int value_of(PyObject* object) { return reinterpret_cast<Named*>(object)->value; }
 ScalarType dtype_of_object(PyObject* object) { return static_cast<ScalarType>(value_of(object)); }
@@ -203,9 +202,6 @@ PyObject* from_dtype(ScalarType dtype) { return new_reference(dtypes[static_cast
 PyObject* from_layout(TensorLayout layout) {
   return new_reference(layouts[static_cast<int>(layout)]);
 }
-PyObject* from_memory_format(MemoryFormat format) {
-  return new_reference(formats[static_cast<int>(format)]);
-}
 
 PyObject* from_device(Device device) {
   // Never freed: there are few, and comparing one with itself is the usual case.
@@ -283,7 +279,7 @@ void add_kinds(PyObject* module) {
   layouts[2] = add_value(module, layout_type, 2, "sparse_csr");
   const char* names[] = {"contiguous_format", "preserve_format", "channels_last",
                          "channels_last_3d"};
-  for (int i = 0; i < 4; ++i) formats[i] = add_value(module, format_type, i, names[i]);
+  for (int i = 0; i < 4; ++i) add_value(module, format_type, i, names[i]);
   add_device_type(module);
   add_generator_type(module);
 }
