@@ -45,7 +45,7 @@ TEST(Split, PartsThatDoNotFitAreRefused) {
               }),
               HasSubstr("Sum of input lengths does not equal"));
   EXPECT_THAT(error_of([] { data::split_lengths(10, {0.7, 0.2}); }), HasSubstr("Sum of input"));
-  EXPECT_THAT(error_of([] { data::split_lengths(2, {0.5, 1.5}); }), HasSubstr("part 0 is no number"));
+  EXPECT_THAT(error_of([] { data::split_lengths(2, {0.5, 1.5}); }), HasSubstr("part 0"));
   EXPECT_THAT(error_of([] {
                 data::split_lengths(10, {1.5, -0.5});
               }),

@@ -47,7 +47,8 @@ void print_confusions(const std::vector<std::string>& names, const double* confu
   if (pairs.empty()) return;
   logging::Table table({"most often mistaken", "for", "times"});
   for (size_t i = 0; i < std::min(pairs.size(), kShownConfusions); ++i)
-    table.row({names[pairs[i].truth], names[pairs[i].taken_for], std::to_string(static_cast<int64_t>(pairs[i].count))});
+    table.row({names[pairs[i].truth], names[pairs[i].taken_for],
+               std::to_string(static_cast<int64_t>(pairs[i].count))});
   std::printf("\n%s", table.str().c_str());
 }
 
