@@ -47,7 +47,7 @@ ALLOWED = {
     "models": TO_OPS | MIDDLE,
     "training": TO_OPS | MIDDLE,
     "onnx": TO_OPS | MIDDLE,
-    "vision": TO_OPS | MIDDLE,
+    "vision": TO_OPS | MIDDLE | {"distributions"},
     "log": TO_OPS | MIDDLE | {"vision"},
     "parallel": TO_OPS | {"io", "nn"},
     "distributed": TO_OPS | MIDDLE | {"parallel", "training", "vision", "log"},
