@@ -41,6 +41,7 @@ ALLOWED = {
     "cuda": TO_TENSOR | {"kernels"},
     "autograd": TO_TENSOR,
     "ops": TO_OPS,
+    "func": TO_OPS,
     "profiler": {"base", "device"},
     **{room: TO_OPS | {"io"} for room in MIDDLE},
     "distributions": TO_OPS,
