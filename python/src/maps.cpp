@@ -32,7 +32,8 @@ void add_maps(PyObject* module) {
         return func::map_samples(call, inputs, in_dims, to_randomness(randomness), chunk_size,
                                  name);
       },
-      "f of samples to (results, out_dims), inputs, in_dims, randomness, chunk_size, the name of f");
+      "f of samples to (results, out_dims), inputs, in_dims, randomness, chunk_size, the name of "
+      "f");
   m.def("_map_everywhere", &map_everywhere,
         "A tensor that all samples of the maps around see, with a value for each.");
 }

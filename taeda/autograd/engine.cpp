@@ -62,7 +62,8 @@ struct MappedPass {
     }
   }
   static bool is_one(const std::vector<Tensor>& tensors) {
-    return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return is_mapped(t); });
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [](const Tensor& t) { return is_mapped(t); });
   }
 };
 
@@ -127,7 +128,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                 " appears to not have been used in the graph. Set allow_unused=True if this is the "
                 "desired behavior.");
   for (Tensor& r : results)  // an expanded number is enough for nodes; a caller may write into it
-    if (r.defined() && r.is_strided() && !is_mapped(r) && r.layout().has_internal_overlap()) r = r.contiguous();
+    if (r.defined() && r.is_strided() && !is_mapped(r) && r.layout().has_internal_overlap())
+      r = r.contiguous();
   return results;
 }
 

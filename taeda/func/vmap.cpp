@@ -53,10 +53,10 @@ Tensor outside_of(const Tensor& t, OptionalDim dim, int level, int64_t samples,
 
 }  // namespace
 
-std::vector<Tensor> map_samples(
-    const std::function<MapResults(const std::vector<Tensor>&)>& f,
-    const std::vector<Tensor>& inputs, const std::vector<OptionalDim>& in_dims,
-    Randomness randomness, OptionalDim chunk_size, const std::string& name) {
+std::vector<Tensor> map_samples(const std::function<MapResults(const std::vector<Tensor>&)>& f,
+                                const std::vector<Tensor>& inputs,
+                                const std::vector<OptionalDim>& in_dims, Randomness randomness,
+                                OptionalDim chunk_size, const std::string& name) {
   const int64_t samples = count_samples(inputs, in_dims, name);
   TAEDA_CHECK_VALUE(!chunk_size || *chunk_size > 0,
                     "vmap: chunk_size should be None or greater than 0. (got ",

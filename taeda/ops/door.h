@@ -3,7 +3,7 @@
 #pragma once
 
 #include "taeda/ops/autocast.h"
-#include "taeda/ops/map/call.h"
+#include "taeda/ops/map/step.h"
 #include "taeda/ops/nn/conv.h"
 #include "taeda/tensor/interceptors.h"
 #include "taeda/tensor/observer.h"
@@ -51,7 +51,9 @@ struct Door<Result(Parameters...)> {
   /// The call of `body` for those who are interested.
   [[gnu::cold, gnu::noinline]] static Result pass(const OperationTraits& operation, Body body,
                                                   Parameters... arguments) {
-    if (Interceptors::has(kMapping)) return mapped(operation, body, arguments...);
+    if (Interceptors::has(kMapping))
+      return MapStep<Result, Parameters...>::take({operation, body, pass, watched}, operation.name,
+                                                  arguments...);
     return watched(operation, body, arguments...);
   }
 
@@ -73,49 +75,7 @@ struct Door<Result(Parameters...)> {
   }
 
  private:
-  using Held = std::tuple<std::decay_t<Parameters>...>;
-  struct Frame {
-    const OperationTraits& operation;
-    Body body;
-    Held held;
-  };
-
-  static constexpr bool gives_tensors = !std::is_reference_v<Result> &&
-                                        !std::is_same_v<Result, bool> &&
-                                        !std::is_same_v<Result, Scalar>;
-
-  /// The operation with the arguments that a rule made.
-  static std::vector<Tensor> run(void* frame) {
-    auto& [operation, body, held] = *static_cast<Frame*>(frame);
-    return std::apply(
-        [&](auto&... a) -> std::vector<Tensor> {
-          if constexpr (gives_tensors)
-            return detail::results_of(pass(operation, body, a...));
-          else
-            return pass(operation, body, a...), std::vector<Tensor>();
-        },
-        held);
-  }
-
-  /// The step of maps: Note [Mapped tensors]. It may call the operation for outer ones.
-  static Result mapped(const OperationTraits& operation, Body body, Parameters... arguments) {
-    Frame frame{operation, body, Held(arguments...)};
-    const auto boxes = std::apply(
-        [](auto&... a) { return std::array<MapArgument, sizeof...(a)>{MapArgument::of(a)...}; },
-        frame.held);
-    MapCall call(operation.name, boxes, std::is_reference_v<Result>, run, &frame);
-    if (!call.answer()) return watched(operation, body, arguments...);
-    if constexpr (gives_tensors)
-      return detail::result_of_list<Result>(call.results);
-    else if constexpr (std::is_reference_v<Result>)
-      return const_cast<Tensor&>(first(arguments...));
-    else
-      TAEDA_INTERNAL_ASSERT(false);
-  }
-  static const Tensor& first(const Tensor& self, const auto&...) { return self; }
-
-  static Result watched(const OperationTraits& operation, Body body,
-                        const std::decay_t<Parameters>&... arguments) {
+  static Result watched(const OperationTraits& operation, Body body, Parameters... arguments) {
     if (operation.observed && is_observed())
       return observe(
           operation.name, [&](const auto&... a) -> Result { return cast(operation, body, a...); },

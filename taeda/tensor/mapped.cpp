@@ -1,7 +1,7 @@
 #include "taeda/tensor/mapped.h"
 
-#include <array>
 #include <bit>
+#include <vector>
 
 #include "taeda/base/error.h"
 #include "taeda/device/draws.h"
@@ -21,7 +21,7 @@ struct Level {
 };
 struct ThreadMaps {
   int depth = 0;
-  std::array<Level, Maps::kMost + 1> levels;
+  std::vector<Level> levels;  // little memory of each thread
 };
 thread_local ThreadMaps maps;
 
@@ -62,7 +62,8 @@ Layout sample_layout(const Tensor& plain, int64_t dims) {
 
 Tensor make_mapped(const Tensor& plain, uint64_t levels) {
   if (!levels) return plain;
-  TAEDA_INTERNAL_ASSERT(plain.is_strided() && plain.dim() >= count(levels));
+  TAEDA_CHECK_NOT_IMPLEMENTED(plain.is_strided(), "vmap: sparse tensors cannot be mapped");
+  TAEDA_INTERNAL_ASSERT(plain.dim() >= count(levels));
   auto impl = make_intrusive<TensorImpl>(
       Storage::without_memory(plain.device(), std::make_unique<MappedParts>(plain, levels)),
       sample_layout(plain, count(levels)), plain.dtype());
@@ -97,7 +98,7 @@ Tensor expanded_to(const Tensor& t, uint64_t levels) {
     const int level = std::countr_zero(rest);
     const int64_t at = place(have | levels, level);
     plain = plain.unsqueeze(at);
-    sizes.insert(static_cast<size_t>(at), maps.levels[level].samples);
+    sizes.insert(static_cast<size_t>(at), Maps::samples(level));
   }
   return make_mapped(plain.expand(sizes), have | levels);
 }
@@ -109,8 +110,7 @@ Tensor levels_as_dims(const Tensor& t, uint64_t levels) {
   if (!rest) return parts.value;
   DimVector order;
   for (const uint64_t set : {rest, levels})
-    for (uint64_t l = set; l; l &= l - 1)
-      order.push_back(place(parts.levels, std::countr_zero(l)));
+    for (uint64_t l = set; l; l &= l - 1) order.push_back(place(parts.levels, std::countr_zero(l)));
   for (int64_t d = count(parts.levels); d < parts.value.dim(); ++d) order.push_back(d);
   return make_mapped(parts.value.permute(order), rest);
 }
@@ -131,14 +131,17 @@ Tensor dims_as_levels(const Tensor& t, uint64_t levels) {
 }
 
 int Maps::depth() { return maps.depth; }
-int64_t Maps::samples(int level) { return maps.levels[level].samples; }
-Randomness Maps::randomness(int level) { return maps.levels[level].randomness; }
+int64_t Maps::samples(int level) { return maps.levels[static_cast<size_t>(level)].samples; }
+Randomness Maps::randomness(int level) {
+  return maps.levels[static_cast<size_t>(level)].randomness;
+}
 
 Maps::Scope::Scope(int64_t samples, Randomness randomness)
     : level_(maps.depth + 1), outer_(maps.depth) {
   TAEDA_CHECK(level_ <= kMost, "vmap: at most ", kMost, " maps can be nested");
   draws_ = refuse_draws(randomness == Randomness::Error ? kDrawsRefused : "");
-  maps.levels[level_] = {samples, randomness};
+  maps.levels.resize(static_cast<size_t>(level_) + 1);
+  maps.levels[static_cast<size_t>(level_)] = {samples, randomness};
   set_depth(level_);
 }
 

@@ -210,16 +210,17 @@ Tensor do_isclose(const Tensor& self, const Tensor& other, double rtol, double a
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   TAEDA_CHECK(!is_mapped(self) && !is_mapped(other),
-              "vmap over torch.allclose isn't supported yet. Please voice your support over at "
-              "github.com/pytorch/functorch/issues/275");
+              "vmap over torch.allclose isn't supported yet. Please file an issue at "
+              "https://github.com/pytorch/pytorch/issues if you need this feature.");
   return isclose(self, other, rtol, atol, equal_nan).all().item<bool>();
 }
 
 bool Tensor::is_nonzero() const {
-  TAEDA_CHECK(!is_mapped(*this),
-              "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "
-              "flow. We don't support that yet, please shout over at "
-              "https://github.com/pytorch/functorch/issues/257 .");
+  TAEDA_CHECK(
+      !is_mapped(*this),
+      "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "
+      "flow. We don't support that yet, please file an issue at "
+      "https://github.com/pytorch/pytorch/issues .");
   TAEDA_CHECK(numel() != 0, "Boolean value of Tensor with no values is ambiguous");
   TAEDA_CHECK(numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
   return reshape({}).to(kBool).item<bool>();

@@ -287,7 +287,7 @@ Tensor do_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool
 
 namespace taeda::inline v0_2 {
 
-Tensor logdet(const Tensor& self) {
+Tensor do_logdet(const Tensor& self) {
   const auto [sign, logarithm] = linalg::sign_and_log("logdet", self);
   if (self.is_complex()) return sign.log().add(logarithm);
   return logarithm.masked_fill(sign.lt(0), std::numeric_limits<double>::quiet_NaN());

@@ -7,6 +7,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/map/rules.h"
 #include "taeda/ops/shape/join.h"
 
 namespace taeda::inline v0_2 {
@@ -14,12 +15,6 @@ namespace taeda::inline v0_2 {
 namespace {
 
 using ArgumentKind = MapArgument::Kind;
-
-bool is_arithmetic(std::string_view name) {
-  for (const char* each : {"add_", "sub_", "mul_", "div_", "pow_", "addcmul_", "addcdiv_", "lerp_"})
-    if (name == each) return true;
-  return false;
-}
 
 int innermost_of(uint64_t levels) { return 63 - std::countl_zero(levels); }
 
@@ -36,6 +31,7 @@ uint64_t levels_of_indices(ArrayRef<TensorIndex> indices) {
 uint64_t MapCall::collect() {
   uint64_t levels = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
+    if (kind(i) == ArgumentKind::Braces) return 0;  // the body calls the same with a list
     const auto add = [&](Tensor& t) {
       if (!t.defined()) return;
       levels |= mapped_levels(t);
@@ -72,8 +68,9 @@ void MapCall::take_level() {
 /// A change in place of what all samples share, by what differs between them.
 void MapCall::refuse_unmapped_self() const {
   if (!in_place || operands.empty() || operands[0].mapped) return;
-  const std::string what = is_arithmetic(name()) ? std::string("inplace arithmetic")
-                                                 : taeda::detail::concat("aten::", name_);
+  const MapRule rule = find_map_rule(name());
+  const bool by_element = rule == map_rules::pointwise || name().starts_with("masked_fill");
+  const std::string what = by_element ? "inplace arithmetic" : name_;
   throw Error(taeda::detail::concat(
       "vmap: ", what,
       "(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
@@ -158,10 +155,10 @@ void warn_once_of_loop(std::string_view name) {
     const std::lock_guard lock(mutex);
     if (!warned.emplace(name).second) return;
   }
-  TAEDA_WARN("There is a performance drop because we have not yet implemented the batching rule for "
-             "aten::",
-             name,
-             ". Please file us an issue on GitHub so that we can prioritize its implementation.");
+  TAEDA_WARN(
+      "There is a performance drop because we have not yet implemented the batching rule for "
+      "aten::",
+      name, ". Please file us an issue on GitHub so that we can prioritize its implementation.");
 }
 
 /// Index tensors of one sample.
@@ -194,8 +191,8 @@ void loop_over_samples(MapCall& call, bool same_draws) {
     if (at < 0 && call.in_place) return;
     for (size_t k = 0; k < given.size(); ++k)
       if (call.operands[k].mapped)
-        *call.operands[k].tensor = at < 0 ? given[k].new_zeros(given[k].sizes().slice(1))
-                                          : given[k].select(0, at);
+        *call.operands[k].tensor =
+            at < 0 ? given[k].new_zeros(given[k].sizes().slice(1)) : given[k].select(0, at);
     for (size_t k = 0; k < call.size(); ++k)
       if (call.is(k, ArgumentKind::Indices))
         call.at<ArrayRef<TensorIndex>>(k) = call.keep(indices_of(indices[k], call.level, at));

@@ -16,8 +16,22 @@ namespace taeda::inline v0_2 {
 /// An argument of a call, where a rule may change it.
 struct MapArgument {
   enum class Kind : uint8_t {
-    Other, Tensor, MaybeTensor, Tensors, Int, MaybeInt, Ints, MaybeInts, Indices, Double, Bool,
-    MaybeDtype, Reduction, Text, Scalar
+    Other,
+    Tensor,
+    MaybeTensor,
+    Tensors,
+    Int,
+    MaybeInt,
+    Ints,
+    MaybeInts,
+    Indices,
+    Double,
+    Bool,
+    MaybeDtype,
+    Reduction,
+    Text,
+    Scalar,
+    Braces
   };
   Kind kind;
   void* value;
@@ -25,21 +39,38 @@ struct MapArgument {
   template <class T>
   static constexpr Kind kind_of() {
     using K = Kind;
-    if constexpr (std::is_same_v<T, taeda::Tensor>) return K::Tensor;
-    else if constexpr (std::is_same_v<T, std::optional<taeda::Tensor>>) return K::MaybeTensor;
-    else if constexpr (std::is_same_v<T, TensorList>) return K::Tensors;
-    else if constexpr (std::is_same_v<T, int64_t>) return K::Int;
-    else if constexpr (std::is_same_v<T, OptionalDim>) return K::MaybeInt;
-    else if constexpr (std::is_same_v<T, IntArrayRef>) return K::Ints;
-    else if constexpr (std::is_same_v<T, OptionalIntArrayRef>) return K::MaybeInts;
-    else if constexpr (std::is_same_v<T, ArrayRef<TensorIndex>>) return K::Indices;
-    else if constexpr (std::is_same_v<T, double>) return K::Double;
-    else if constexpr (std::is_same_v<T, bool>) return K::Bool;
-    else if constexpr (std::is_same_v<T, OptionalDtype>) return K::MaybeDtype;
-    else if constexpr (std::is_same_v<T, ReductionArg>) return K::Reduction;
-    else if constexpr (std::is_same_v<T, std::string_view>) return K::Text;
-    else if constexpr (std::is_same_v<T, taeda::Scalar>) return K::Scalar;
-    else return K::Other;
+    if constexpr (std::is_same_v<T, taeda::Tensor>)
+      return K::Tensor;
+    else if constexpr (std::is_same_v<T, std::optional<taeda::Tensor>>)
+      return K::MaybeTensor;
+    else if constexpr (std::is_same_v<T, TensorList>)
+      return K::Tensors;
+    else if constexpr (std::is_same_v<T, int64_t>)
+      return K::Int;
+    else if constexpr (std::is_same_v<T, OptionalDim>)
+      return K::MaybeInt;
+    else if constexpr (std::is_same_v<T, IntArrayRef>)
+      return K::Ints;
+    else if constexpr (std::is_same_v<T, OptionalIntArrayRef>)
+      return K::MaybeInts;
+    else if constexpr (std::is_same_v<T, ArrayRef<TensorIndex>>)
+      return K::Indices;
+    else if constexpr (std::is_same_v<T, double>)
+      return K::Double;
+    else if constexpr (std::is_same_v<T, bool>)
+      return K::Bool;
+    else if constexpr (std::is_same_v<T, OptionalDtype>)
+      return K::MaybeDtype;
+    else if constexpr (std::is_same_v<T, ReductionArg>)
+      return K::Reduction;
+    else if constexpr (std::is_same_v<T, std::string_view>)
+      return K::Text;
+    else if constexpr (std::is_same_v<T, taeda::Scalar>)
+      return K::Scalar;
+    else if constexpr (std::is_same_v<T, std::initializer_list<TensorIndex>>)
+      return K::Braces;
+    else
+      return K::Other;
   }
   template <class T>
   static MapArgument of(T& value) {
@@ -152,20 +183,4 @@ class DrawsAgain {
   std::vector<std::pair<Generator, std::vector<uint8_t>>> states_;
 };
 
-namespace detail {
-
-/// The results of an operation from a list of tensors.
-template <class Result>
-Result result_of_list(std::vector<Tensor>& list) {
-  if constexpr (std::is_same_v<Result, Tensor>)
-    return std::move(list.at(0));
-  else if constexpr (std::is_same_v<Result, std::vector<Tensor>>)
-    return std::move(list);
-  else
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      return Result(std::move(list.at(I))...);
-    }(std::make_index_sequence<std::tuple_size_v<Result>>());
-}
-
-}  // namespace detail
 }  // namespace taeda::inline v0_2

@@ -1,9 +1,9 @@
 // Rules of indices that are tensors.
 #include "taeda/base/error.h"
 #include "taeda/ops/create/create.h"
-#include "taeda/tensor/grad_mode.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/map/rules.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::map_rules {
 
@@ -19,9 +19,9 @@ bool is_mask(const TensorIndex& i) {
 
 /// What is known of the indices of one sample.
 struct Shape {
-  int64_t first = 0;      ///< dimensions of the result before those of the tensors
-  int64_t block = 0;      ///< dimensions that the tensors give together
-  bool together = true;   ///< nothing stands between them
+  int64_t first = 0;     ///< dimensions of the result before those of the tensors
+  int64_t block = 0;     ///< dimensions that the tensors give together
+  bool together = true;  ///< nothing stands between them
   bool any = false, mapped = false, masks = false;
 };
 
@@ -140,7 +140,7 @@ bool index(MapCall& call) {
 }
 
 bool index_put(MapCall& call) {
-  if (!call.is(1, Kind::Indices) || !call.is(2, Kind::Tensor)) return false;
+  if (!call.is(1, Kind::Indices)) return false;
   const ArrayRef<TensorIndex> indices = call.at<ArrayRef<TensorIndex>>(1);
   refuse_mapped_masks(indices, call.level);
   call.expand(*call.operand(0));

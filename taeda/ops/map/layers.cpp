@@ -1,9 +1,9 @@
 // Rules of layers: the samples are more of a batch, or of its channels.
+#include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/map/rules.h"
 #include "taeda/ops/nn/embedding.h"
 #include "taeda/ops/nn/norm.h"
-#include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::map_rules {
 
@@ -19,7 +19,7 @@ bool others_mapped(MapCall& call) {
 
 /// Samples with a batch of their own, of `dims` dimensions, are one batch; without, as they are.
 bool folded_into_batch(MapCall& call, int64_t dims) {
-  if (call.operands[0].dims != dims) return pointwise(call);
+  if (call.operands[0].dims != dims) return as_it_is(call);
   const int64_t batch = call.tensor(0).size(1);
   call.tensor(0) = call.tensor(0).flatten(0, 1);
   call.results = call.run();
@@ -73,7 +73,7 @@ Tensor scaled_by(MapCall& call, Tensor y, size_t weight, size_t bias) {
 }
 
 bool layer_norm(MapCall& call) {
-  if (!others_mapped(call)) return pointwise(call);
+  if (!others_mapped(call)) return as_it_is(call);
   call.expand(*call.operand(0));
   const bool rms = call.name() == "rms_norm";
   const Tensor& x = call.tensor(0);
@@ -141,7 +141,7 @@ bool instance_norm(MapCall& call) {
 }
 
 bool embedding(MapCall& call) {
-  if (!call.is_mapped(0)) return pointwise(call);
+  if (!call.is_mapped(0)) return as_it_is(call);
   if (call.at<int64_t>(2) >= 0 || call.at<bool>(3) || call.at<bool>(4)) return false;
   call.expand_all();
   const int64_t rows = call.tensor(0).size(1);
@@ -153,7 +153,7 @@ bool embedding(MapCall& call) {
   return true;
 }
 
-bool one_hot(MapCall& call) { return call.at<int64_t>(1) >= 0 && pointwise(call); }
+bool one_hot(MapCall& call) { return call.at<int64_t>(1) >= 0 && as_it_is(call); }
 
 /// One query, key and value: any number of dimensions in front.
 bool attention(MapCall& call) {

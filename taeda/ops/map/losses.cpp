@@ -27,11 +27,16 @@ bool of_elements(MapCall& call) {
   ReductionArg& given = *reduction_of(call);
   const Reduction reduction = given;
   given = Reduction::None;
-  pointwise(call);
+  in_front(call);
   call.results[0] = reduced(call.results[0], reduction);
   return true;
 }
 
+bool gaussian_nll(MapCall& call) {
+  for (const MapOperand& o : call.operands)
+    if (o.dims != call.operands[0].dims) return false;
+  return of_elements(call);
+}
 bool kl_div(MapCall& call) { return !call.at<bool>(4) && of_elements(call); }
 
 /// Losses of vectors, or of classes, along the last dimensions.
@@ -57,7 +62,9 @@ Tensor weight_of_targets(const Tensor& target, const Tensor& weight, int64_t ign
                          const Tensor& like) {
   const Tensor counts = target.ne(Scalar(ignored));
   if (!weight.defined()) return counts.to(like.dtype());
-  return weight.index_select(0, target.mul(counts).reshape({-1})).reshape(target.sizes()).mul(counts);
+  return weight.index_select(0, target.mul(counts).reshape({-1}))
+      .reshape(target.sizes())
+      .mul(counts);
 }
 
 /// Scores [C] or [N, C, ...] and classes, or as many probabilities.
@@ -100,6 +107,7 @@ void add_losses(Table& table) {
       "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
       "binary_cross_entropy_with_logits poisson_nll_loss hinge_embedding_loss soft_margin_loss "
       "margin_ranking_loss");
+  add(table, gaussian_nll, "gaussian_nll_loss");
   add(table, kl_div, "kl_div");
   add(table, of_vectors, "cosine_embedding_loss triplet_margin_loss");
   add(table, of_classes, "cross_entropy nll_loss");

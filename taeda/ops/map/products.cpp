@@ -52,7 +52,7 @@ bool matmul(MapCall& call) {
 }
 
 bool linear(MapCall& call) {
-  if (!call.is_mapped(1) && !call.is_mapped(2)) return pointwise(call);
+  if (!call.is_mapped(1) && !call.is_mapped(2)) return as_it_is(call);
   Factor x = Factor::of(call, 0), w = Factor::of(call, 1);
   if (w.dims != 2) return false;
   w.t = w.t.transpose(-2, -1);
@@ -84,9 +84,8 @@ bool add_scaled(MapCall& call, const Tensor& made, int64_t dims) {
 
 bool add_product(MapCall& call) {
   const Factor a = Factor::of(call, 1), b = Factor::of(call, 2);
-  if (!a.mapped && !b.mapped) return add_scaled(call, a.t.matmul(b.t), a.dims + b.dims - 2);
   if (call.name().starts_with("addbmm"))
-    return add_scaled(call, product(a, b).sum(IntArrayRef(1)), 2);
+    return add_scaled(call, product(a, b).sum(IntArrayRef(a.mapped || b.mapped)), 2);
   return add_scaled(call, product(a, b), std::max(a.dims, b.dims) - (b.dims == 1 ? 1 : 0));
 }
 
@@ -191,11 +190,11 @@ void add_products(Table& table) {
   add(table, add_product, "addmm addmv baddbmm addbmm");
   add(table, add_outer, "addr");
   add(table, einsum, "einsum");
-  add(table, pointwise,
+  add(table, as_it_is,
       "linalg_cholesky linalg_cholesky_ex linalg_det linalg_eig linalg_eigh linalg_eigvals "
       "linalg_eigvalsh linalg_inv linalg_inv_ex linalg_ldl_factor linalg_ldl_factor_ex linalg_lu "
       "linalg_lu_factor linalg_lu_factor_ex linalg_matrix_rank linalg_pinv linalg_qr "
-      "linalg_slogdet linalg_svd linalg_svdvals cholesky_inverse geqrf");
+      "linalg_slogdet logdet linalg_matrix_exp linalg_svd linalg_svdvals cholesky_inverse geqrf");
   add(table, solve, "linalg_solve linalg_solve_ex");
   add(table, one_kind,
       "linalg_solve_triangular cholesky_solve triangular_solve cdist ormqr linalg_ldl_solve");

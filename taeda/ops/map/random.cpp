@@ -19,11 +19,15 @@ enum class Draws : uint8_t { Nothing, Elements, Whole };
 Draws draws_of(std::string_view name) {
   static const std::unordered_map<std::string_view, Draws> all = [] {
     std::unordered_map<std::string_view, Draws> made;
-    for (const char* each :
-         {"rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "bernoulli",
-          "normal", "poisson", "binomial", "dropout", "dropout_", "alpha_dropout", "alpha_dropout_",
-          "rrelu", "rrelu_", "rrelu_with_noise", "rrelu_with_noise_", "uniform_", "normal_",
-          "random_", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_"})
+    for (const char* each : {"rand",          "rand_like",        "randn",
+                             "randn_like",    "randint",          "randint_like",
+                             "bernoulli",     "normal",           "poisson",
+                             "binomial",      "dropout",          "dropout_",
+                             "alpha_dropout", "alpha_dropout_",   "rrelu",
+                             "rrelu_",        "rrelu_with_noise", "rrelu_with_noise_",
+                             "uniform_",      "normal_",          "random_",
+                             "bernoulli_",    "exponential_",     "geometric_",
+                             "cauchy_",       "log_normal_"})
       made[each] = Draws::Elements;
     for (const char* each : {"randperm", "multinomial", "feature_dropout", "feature_dropout_",
                              "feature_alpha_dropout", "feature_alpha_dropout_"})

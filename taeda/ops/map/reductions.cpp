@@ -111,7 +111,7 @@ bool trace(MapCall& call) {
 bool only_first(MapCall& call) {
   for (size_t i = 1; i < call.size(); ++i)
     if (call.is_mapped(i)) return false;
-  return pointwise(call);
+  return as_it_is(call);
 }
 
 }  // namespace

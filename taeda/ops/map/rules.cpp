@@ -75,12 +75,16 @@ void promote(MapCall& call) {
 
 /// A number that differs between samples takes the place of elements.
 bool fill(MapCall& call) {
-  if (call.operands.size() < 2) return pointwise(call);
+  if (call.operands.size() < 2 || !call.operands[1].mapped) return as_it_is(call);
   Tensor value = call.operands[1].tensor->to(call.tensor(0).dtype());
   MapOperand aligned{&value, true, 0, 1};
   MapCall::align(aligned, call.operands[0].dims);
   call.tensor(0).copy_(value);
   return true;
+}
+
+Tensor where_of(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  return taeda::where(condition, a, b);
 }
 
 bool masked_fill(MapCall& call) {
@@ -90,7 +94,7 @@ bool masked_fill(MapCall& call) {
   }
   call.tensor(2) = call.tensor(2).to(call.tensor(0).dtype());
   call.align_all(call.most_dims());
-  const Tensor filled = call.tensor(1).where(call.tensor(2), call.tensor(0));
+  const Tensor filled = where_of(call.tensor(1), call.tensor(2), call.tensor(0));
   if (call.in_place)
     call.tensor(0).copy_(filled);
   else
@@ -98,14 +102,10 @@ bool masked_fill(MapCall& call) {
   return true;
 }
 
-Tensor where_of(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  return taeda::where(condition, a, b);
-}
-
 bool prelu(MapCall& call) {
   const int64_t dims = call.operand(0)->dims;
   if (!call.is_mapped(0) || call.is_mapped(1) || call.tensor(1).numel() == 1)
-    return call.tensor(1).numel() == 1 && !call.is_mapped(1) && pointwise(call);
+    return call.tensor(1).numel() == 1 && !call.is_mapped(1) && as_it_is(call);
   if (dims < 2) return false;
   DimVector shape(static_cast<size_t>(dims), 1);
   shape[1] = call.tensor(1).numel();
@@ -117,7 +117,8 @@ bool prelu(MapCall& call) {
 [[noreturn]] bool refuse_item(MapCall&) {
   throw Error(
       "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
-      ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "
+      ".item() on a Tensor, please try to rewrite what you're doing with other operations. If "
+      "error "
       "is occurring somewhere inside PyTorch internals, please file a bug report.");
 }
 [[noreturn]] bool refuse_control_flow(MapCall&) {
@@ -146,7 +147,8 @@ bool masked_select(MapCall& call) {
 }
 
 constexpr std::string_view kPointwise =
-    "abs acos acosh add addcdiv addcmul asin asinh atan atan2 atanh bitwise_and bitwise_left_shift "
+    "abs angle entr special_entr special_xlog1py xlog1py acos acosh add addcdiv addcmul asin asinh "
+    "atan atan2 atanh bitwise_and bitwise_left_shift "
     "bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min "
     "clone conj conj_physical contiguous copy_ copysign cos cosh deg2rad detach digamma div elu eq "
     "erf erfc erfinv exp exp2 expm1 floor floor_divide fmax fmin fmod frac full_like gcd ge gelu "
@@ -199,6 +201,11 @@ bool pointwise(MapCall& call) {
   return true;
 }
 
+bool as_it_is(MapCall& call) {
+  call.results = call.run();
+  return true;
+}
+
 bool in_front(MapCall& call) {
   call.expand_all();
   call.align_all(call.most_dims());
@@ -213,7 +220,8 @@ namespace taeda::inline v0_2 {
 MapRule find_map_rule(std::string_view name) {
   static const map_rules::Table table = map_rules::make_table();
   auto found = table.find(name);
-  if (found == table.end() && name.ends_with('_')) found = table.find(name.substr(0, name.size() - 1));
+  if (found == table.end() && name.ends_with('_'))
+    found = table.find(name.substr(0, name.size() - 1));
   return found == table.end() ? nullptr : found->second;
 }
 

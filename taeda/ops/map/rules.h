@@ -12,6 +12,8 @@ using Table = std::unordered_map<std::string_view, MapRule>;
 void add(Table& table, MapRule rule, std::string_view names);
 
 bool pointwise(MapCall& call);
+/// For what takes more dimensions in front by itself.
+bool as_it_is(MapCall& call);
 /// As it is, with more dimensions in front: every operand is mapped, all with as many dimensions.
 bool in_front(MapCall& call);
 void add_shapes(Table& table);

@@ -66,6 +66,14 @@ bool along_new(MapCall& call) {
   return true;
 }
 
+bool diag_embed(MapCall& call) {
+  const int64_t dims = call.operands[0].dims + 1;
+  move_dim(call, 2, dims);
+  move_dim(call, 3, dims);
+  call.results = call.run();
+  return true;
+}
+
 bool cat(MapCall& call) {
   call.expand_all();
   // A tensor of no elements and one dimension is left out, whatever the others are.
@@ -178,14 +186,14 @@ void add_shapes(Table& table) {
   add(table, along<1>,
       "softmax log_softmax softmin cumsum cumprod cummax cummin sort argsort scatter_add scatter "
       "scatter_reduce gather");
-  add(table, along_own<1>,
-      "glu flip unbind select slice unflatten unfold");
+  add(table, along_own<1>, "glu flip unbind select slice unflatten unfold");
   add(table, along<2>, "topk kthvalue");
   add(table, along_own<2>, "split chunk normalize cosine_similarity");
   add(table, along_own<1, 2>, "transpose movedim");
   add(table, along_own<2, 3>, "diagonal");
   add(table, along_new<1>, "unsqueeze stack");
   add(table, cat, "cat");
+  add(table, diag_embed, "diag_embed");
   add(table, sized, "view reshape");
   add(table, made_new, "new_zeros new_ones new_full");
   add(table, expand, "expand");

@@ -8,6 +8,7 @@
 #include "taeda/ops/reduce/reduce_common.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/ops/sparse/sparse_common.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2 {
 
@@ -127,7 +128,9 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef sizes) {
   // Without a view of the sum, where only leading dimensions go: most often it is a bias's
   // gradient.
   const bool keep = dims.size() > static_cast<size_t>(lead);
-  const Tensor out = sum_impl("SumBackward1", self, dims, keep, self.dtype());
+  const Tensor out = is_mapped(self)
+                         ? self.sum(dims, keep, self.dtype())
+                         : sum_impl("SumBackward1", self, dims, keep, self.dtype());
   return keep && lead > 0 ? out.reshape(sizes) : out;
 }
 
