@@ -51,7 +51,7 @@ struct Door<Result(Parameters...)> {
   /// The call of `body` for those who are interested.
   [[gnu::cold, gnu::noinline]] static Result pass(const OperationTraits& operation, Body body,
                                                   Parameters... arguments) {
-    if (Interceptors::has(kMapping))
+    if (Interceptors::has(Interceptors::kMap))
       return MapStep<Result, Parameters...>::take({operation, body, pass, watched}, operation.name,
                                                   arguments...);
     return watched(operation, body, arguments...);
@@ -62,7 +62,7 @@ struct Door<Result(Parameters...)> {
   [[gnu::cold, gnu::noinline]] static Result pass_by_parts(const OperationTraits& operation,
                                                            Body body, Body composition,
                                                            Parameters... arguments) {
-    if (!is_observed() || Interceptors::has(kMapping) ||
+    if (!is_observed() || Interceptors::has(Interceptors::kMap) ||
         !detail::observer_prefers_parts(operation.name))
       return pass(operation, body, arguments...);
     const Result parts = composition(arguments...);

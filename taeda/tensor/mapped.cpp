@@ -27,7 +27,7 @@ thread_local ThreadMaps maps;
 
 void set_depth(int depth) {
   maps.depth = depth;
-  Interceptors::set(kMapping, depth > 0);
+  Interceptors::set(Interceptors::kMap, depth > 0);
 }
 
 int64_t count(uint64_t levels) { return std::popcount(levels); }

@@ -53,9 +53,6 @@ Tensor dims_as_levels(const Tensor& t, uint64_t levels);
 /// A mapped tensor has its sizes and strides after a change in place of its plain one.
 void follow_plain(const Tensor& t);
 
-/// The bit of Interceptors that is set while the thread is in a map.
-inline constexpr auto kMapping = static_cast<Interceptors::Kind>(4);
-
 /// What random operations may do in a map.
 enum class Randomness : uint8_t { Error, Same, Different };
 
