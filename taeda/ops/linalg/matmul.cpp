@@ -400,6 +400,18 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 
 namespace {
 
+/// A product that nobody has seen yet in another shape, which is therefore no view of anything.
+Tensor in_shape(const Tensor& out, IntArrayRef sizes) {
+  if (out.sizes() == sizes) return out;
+  if (!out.is_strided() || !out.is_contiguous()) [[unlikely]]
+    return out.reshape(sizes);
+  const Tensor same = relayout(out, Layout{sizes, contiguous_strides(sizes), out.storage_offset()});
+  if (wants_grad(out))
+    record("UnsafeViewBackward0", same, {out},
+           [shape = DimVector(out.sizes())](const Tensor& g) { return g.reshape(shape); });
+  return same;
+}
+
 /// Both operands have at least one dimension, one of them at least three.
 Tensor matmul_batched(const Tensor& a, const Tensor& b) {
   const bool row = a.dim() == 1, column = b.dim() == 1;
@@ -424,7 +436,7 @@ Tensor matmul_batched(const Tensor& a, const Tensor& b) {
   }
   if (!row) sizes.push_back(m);
   if (!column) sizes.push_back(n);
-  return out.sizes() == IntArrayRef(sizes) ? out : out.reshape(sizes);
+  return in_shape(out, sizes);
 }
 
 }  // namespace
@@ -435,7 +447,7 @@ Tensor do_matmul(const Tensor& self, const Tensor& other) {
               "D and ", b, "D");
   if (a == 1 && b == 1) return dot(self, other);
   if (a == 2 && b == 1) return mv(self, other);
-  if (a == 1 && b == 2) return mm(self.unsqueeze(0), other).squeeze(0);
+  if (a == 1 && b == 2) return in_shape(mm(self.unsqueeze(0), other), {other.size(1)});
   if (a == 2 && b == 2) return mm(self, other);
   return matmul_batched(self, other);
 }
