@@ -47,10 +47,7 @@ std::string in_python(std::string text) {
       {"=false", "=False"},
       {"(true)", "(True)"},
       {"(false)", "(False)"},
-      {"[taeda.", "[torch."},
-      {"c10::complex<float>", "ComplexFloat"},
-      {"c10::complex<double>", "ComplexDouble"},
-      {"c10::", ""}};
+      {"[taeda.", "[torch."}};
   for (const auto& [from, to] : words) replace_all(text, from, to);
   for (const std::string_view space : {"taeda::", "autograd::", "utils::", "nn::", "linalg::"}) {
     const std::string python = std::string(space.substr(0, space.size() - 2)) + ".";

@@ -209,9 +209,10 @@ int tensor_contains(PyObject* self, PyObject* value) {
     const Tensor& t = tensor_of(self);
     if (is_tensor(value)) return taeda::eq(t, tensor_of(value)).any().item().toBool() ? 1 : 0;
     if (is_number(value)) return taeda::eq(t, to_scalar(value)).any().item().toBool() ? 1 : 0;
+    const Ref kind(checked(PyObject_Repr(reinterpret_cast<PyObject*>(Py_TYPE(value)))));
     raise(PyExc_RuntimeError,
           "Tensor.__contains__ only supports Tensor or scalar, but you passed in a " +
-              std::string(Py_TYPE(value)->tp_name) + ".");
+              std::string(to_text(kind.get())) + ".");
   });
 }
 

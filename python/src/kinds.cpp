@@ -54,7 +54,7 @@ PyObject* to_real_of(PyObject* self, PyObject*) {
 PyObject* to_complex_of(PyObject* self, PyObject*) {
   return guarded([&] {
     const ScalarType t = dtype_of_object(self);
-    if (is_stored(t))
+    if (is_stored(t) && !is_complex(t))
       raise(PyExc_RuntimeError, std::string("Unknown Complex ScalarType for ") + to_string(t));
     return from_dtype(to_complex_type(t));
   });
@@ -275,6 +275,7 @@ void add_kinds(PyObject* module) {
                                   {"short", kShort},
                                   {"int", kInt},
                                   {"long", kLong},
+                                  {"chalf", kComplexHalf},
                                   {"cfloat", kComplexFloat},
                                   {"cdouble", kComplexDouble}})
     checked(PyModule_AddObjectRef(module, second, dtypes[static_cast<int>(t)]));

@@ -186,7 +186,7 @@ def test_hooks_of_tensors():
     x.sum().backward()
     assert len(seen) == 1 and x.grad.tolist() == [3, 3]
     y = x * 2
-    y.retain_grad()
+    assert y.retain_grad() is None
     y.register_hook(lambda g: g + 1)
     y.sum().backward()
     assert y.grad.tolist() == [2, 2]

@@ -208,7 +208,7 @@ TEST(Distribution, WrongParametersAreNamed) {
       error_of([] {
         D::Normal(0, tensor({1.0, -1.0}));
       }),
-      AllOf(HasSubstr("Expected parameter scale (Tensor of shape [2]) of distribution Normal"),
+      AllOf(HasSubstr("Expected parameter scale (Tensor of shape (2,)) of distribution Normal"),
             HasSubstr("GreaterThan(lower_bound=0.0)"), HasSubstr("-1")));
   EXPECT_THAT(error_of([] { D::Bernoulli(1.5); }),
               HasSubstr("Interval(lower_bound=0.0, upper_bound=1.0)"));

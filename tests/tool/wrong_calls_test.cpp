@@ -61,7 +61,7 @@ constexpr Line kLaunching[] = {
     {"launch --nnodes a:b true",
      "--nnodes must be a number of machines up to 65536, or min:max, got 'a'"},
     {"launch --standalone --nnodes 2 true", "--standalone must be alone"},
-    {"launch --rdzv-conf join_timeout true", "--rdzv-conf must be name=seconds"},
+    {"launch --rdzv-conf join_timeout true", "--rdzv-conf must be name=seconds,name=seconds, got 'join_timeout'"},
     {"launch --rdzv-conf join_timeout=-1 true", "--rdzv-conf must be name=seconds"},
     {"launch --rdzv-conf nonsense=3 true", "keep_alive_timeout, not 'nonsense'"},
     {"launch --rdzv-backend etcd true", "--rdzv-backend must be c10d or static, got etcd"},

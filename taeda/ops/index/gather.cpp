@@ -5,6 +5,7 @@
 #include "taeda/kernels/index.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/create/stored.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -519,6 +520,11 @@ void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
 void fill_masked(const Tensor& out, const Tensor& in, const Tensor& mask, const Scalar& value) {
   if (out.numel() == 0) return;
   NoGradGuard guard;
+  if (out.dtype() == kComplexHalf) {  // its words are moved as they are
+    const Tensor number = full({}, value, TensorOptions(kComplexHalf));
+    return fill_masked(detail::as_words(out), detail::as_words(in), mask,
+                       detail::as_words(number).item());
+  }
   masked_fill_slot(out.device().type(), out, in.expand(out.sizes()), mask.expand(out.sizes()),
                    value);
 }

@@ -283,11 +283,13 @@ static Tensor product_in(ScalarType dtype, const Tensor& a, const Tensor& b) {
 /// `linear` without autocast; `keeps_weight` allows float32 weights beside a 16-bit input.
 static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         bool keeps_weight) {
-  TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2,
-              "linear(): weight must be a matrix or a vector, got ", weight.dim(), "-D tensor");
-  TAEDA_CHECK(input.dim() >= 1,
-              "both arguments to linear need to be at least 1D, but they are 0D and ", weight.dim(),
-              "D");
+  TAEDA_CHECK(weight.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
+              weight.dim(), "D");
+  TAEDA_CHECK(input.dim() >= 1 && weight.dim() >= 1,
+              "both arguments to linear need to be at least 1D, but they are ", input.dim(),
+              "D and ", weight.dim(), "D");
+  TAEDA_CHECK(weight.dim() == 2 || !bias.defined() || bias.dim() == 0,
+              "addmm: mat2 must be a matrix, got 1-D tensor");
   if (weight.dim() == 1)
     return bias.defined() ? input.matmul(weight).add(bias) : input.matmul(weight);
   check_same_device("linear", {&input, &weight});

@@ -465,8 +465,9 @@ def _C_type_name(value):
     """ "torch.FloatTensor" for a tensor, "list", ... as PyTorch's messages have it."""
     if isinstance(value, Tensor):
         return value.type()
-    module = type(value).__module__
-    return type(value).__qualname__ if module in ("builtins", "__builtin__", None) else f"{module}.{type(value).__qualname__}"
+    kind = value if isinstance(value, type) else type(value)
+    module = kind.__module__
+    return kind.__qualname__ if module in ("builtins", "__builtin__", None) else f"{module}.{kind.__qualname__}"
 
 
 def _remove_from(name, *registries):
