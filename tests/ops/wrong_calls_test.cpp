@@ -84,6 +84,8 @@ const std::vector<WrongCall> calls = {
     CALL(zeros({2}, kLong).fill_(~uint64_t{0}), "type int64_t without overflow"),
     CALL(zeros({2}, kHalf).masked_fill(ones({2}, kBool), 1e9),
          "type c10::Half without overflow"),
+    CALL(zeros({2}, kHalf).index_fill(0, tensor({0}), 1e9), "type c10::Half without overflow"),
+    CALL(zeros({2}, kHalf).scatter(0, tensor({0}), 1e9), "type c10::Half without overflow"),
     CALL(zeros({2}, kHalf).clamp_max(1e9), "type c10::Half without overflow"),
     CALL(zeros({2}, kChar).clamp_min(300),
          "Clamp min value 300 is outside the representable range of Char"),

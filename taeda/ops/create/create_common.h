@@ -35,6 +35,12 @@ inline Fill fill_with(const Scalar& value, ScalarType dtype) {
   return Fill{std::abs(number) <= std::numeric_limits<float>::max() ? number : number * HUGE_VAL};
 }
 
+/// Throws Error if a dtype of 16 bits has no such number, where it is not to be infinite.
+inline void check_reduced(const Scalar& value, ScalarType dtype) {
+  if (dtype == kHalf) static_cast<void>(value.toHalf());
+  if (dtype == kBFloat16) static_cast<void>(value.toBFloat16());
+}
+
 /// `result` in memory of its own where it would be a view of `input`: for operations that promise a
 /// new tensor, and that move nothing for some arguments.
 inline Tensor apart_from(const Tensor& result, const Tensor& input) {

@@ -1,5 +1,7 @@
 #include "taeda/ops/elementwise/activation.h"
 
+#include <cmath>
+
 #include "bodies/activation.h"
 #include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/unary.h"
@@ -65,10 +67,19 @@ namespace {
 /// Whether these are integers, for which straight lines have values but no gradients.
 bool is_whole(const Tensor& self) { return is_integral(self.dtype()); }
 
-/// Throws Error, in PyTorch's words, if the tensor's dtype has no such numbers.
-void check_held(const char* op, const Tensor& self, std::initializer_list<double> numbers) {
-  for (const Scalar number : numbers)
-    dispatch(RealTypes{}, op, self.dtype(), [&]<class T>() { static_cast<void>(number.to<T>()); });
+/// A whole number is an integer, which integers of fewer bits take modulo 2^n.
+Scalar whole_or_real(double number) {
+  return std::abs(number) < 0x1p62 && std::trunc(number) == number ? Scalar(int64_t(number))
+                                                                  : Scalar(number);
+}
+
+/// Throws Error, in PyTorch's words, if the tensor's dtype has no such value, or what it is computed
+/// with no such limit.
+void check_threshold(const Tensor& self, double limit, double value) {
+  dispatch(RealTypes{}, "threshold", self.dtype(), [&]<class T>() {
+    static_cast<void>(whole_or_real(limit).to<opmath_t<T>>());
+    static_cast<void>(whole_or_real(value).to<T>());
+  });
 }
 
 }  // namespace
@@ -100,7 +111,7 @@ Tensor& do_relu_(const Tensor& self) {
 }
 
 Tensor do_threshold(const Tensor& self, RealArg threshold, RealArg value) {
-  check_held("threshold", self, {threshold, value});
+  check_threshold(self, threshold, value);
   if (is_whole(self)) return where(self.le(int64_t(threshold)), int64_t(value), self);
   return activation(
       "threshold", "ThresholdBackward0", Threshold(threshold, value), self,
@@ -108,7 +119,7 @@ Tensor do_threshold(const Tensor& self, RealArg threshold, RealArg value) {
 }
 
 Tensor& do_threshold_(const Tensor& self, RealArg limit, RealArg value) {
-  check_held("threshold", self, {limit, value});
+  check_threshold(self, limit, value);
   if (is_whole(self)) return self.masked_fill_(self.le(int64_t(limit)), int64_t(value));
   return activation_("threshold_", Threshold(limit, value), self,
                      [=](const Tensor& t) { return threshold(t, limit, value); });

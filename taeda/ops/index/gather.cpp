@@ -5,6 +5,7 @@
 #include "taeda/kernels/index.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/create/create_common.h"
 #include "taeda/ops/create/stored.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/dtype_words.h"
@@ -214,6 +215,7 @@ namespace {
 void fill_rows(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   TAEDA_CHECK(self.is_complex() || !value.is_complex(),
               "index_fill_(): Converting complex Scalar to non-complex type is not supported");
+  detail::check_reduced(value, self.dtype());
   DimVector sizes(self.sizes());
   if (sizes.empty()) sizes.push_back(1);
   sizes[dim] = index.numel();
@@ -326,6 +328,7 @@ Tensor source_gradient(const Tensor& g, int64_t dim, const Tensor& index, const 
 }
 
 Tensor scalar_like(const Tensor& self, const Tensor& index, const Scalar& value) {
+  detail::check_reduced(value, self.dtype());
   return full({}, value, self.options()).expand(index.sizes());
 }
 
