@@ -42,12 +42,11 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 /// A message as Python writes it: "retain_graph=True", "torch.autograd.grad".
 std::string in_python(std::string text) {
-  const std::pair<std::string_view, std::string_view> words[] = {
-      {"=true", "=True"},
-      {"=false", "=False"},
-      {"(true)", "(True)"},
-      {"(false)", "(False)"},
-      {"[taeda.", "[torch."}};
+  const std::pair<std::string_view, std::string_view> words[] = {{"=true", "=True"},
+                                                                 {"=false", "=False"},
+                                                                 {"(true)", "(True)"},
+                                                                 {"(false)", "(False)"},
+                                                                 {"[taeda.", "[torch."}};
   for (const auto& [from, to] : words) replace_all(text, from, to);
   for (const std::string_view space : {"taeda::", "autograd::", "utils::", "nn::", "linalg::"}) {
     const std::string python = std::string(space.substr(0, space.size() - 2)) + ".";

@@ -281,14 +281,10 @@ PyObject* retain_grad(const Tensor& t) {
 PyObject* type(const Tensor& t) { return from_text(t.type().toString()); }
 PyObject* tolist(const Tensor& t) { return to_lists(t); }
 PyObject* item(const Tensor& t) {
-  if (t.dtype() == kUInt64 && t.numel() == 1)  // may be more than a Scalar holds
-    return to_lists(t.reshape({}));
-  Scalar value;
-  {
+  return from_scalar([&] {
     const ReleaseGil released(!t.is_cpu());
-    value = t.item();
-  }
-  return from_scalar(value);
+    return t.item();
+  }());
 }
 template <ScalarType T>
 PyObject* as_dtype(const Tensor& t) {

@@ -123,7 +123,10 @@ bool can_cast(ScalarType from, ScalarType to) {
 }
 
 ScalarType to_real_type(ScalarType t) {
-  return t == kComplexHalf ? kHalf : t == kComplexFloat ? kFloat : t == kComplexDouble ? kDouble : t;
+  return t == kComplexHalf     ? kHalf
+         : t == kComplexFloat  ? kFloat
+         : t == kComplexDouble ? kDouble
+                               : t;
 }
 
 ScalarType to_complex_type(ScalarType t) {

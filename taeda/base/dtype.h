@@ -73,9 +73,7 @@ constexpr ScalarType kStoredDtypes[] = {kFloat8_e5m2,     kFloat8_e4m3fn,  kFloa
 /// What kind of numbers a dtype holds; stored: one of kStoredDtypes; reduced: 16 bits.
 constexpr bool is_stored(ScalarType t) { return t > ScalarType::Undefined || t == kComplexHalf; }
 constexpr bool is_wide_unsigned(ScalarType t) { return t >= kUInt16 && t <= kUInt64; }
-constexpr bool is_float8(ScalarType t) {
-  return t > ScalarType::Undefined && !is_wide_unsigned(t);
-}
+constexpr bool is_float8(ScalarType t) { return t > ScalarType::Undefined && !is_wide_unsigned(t); }
 constexpr bool is_complex(ScalarType t) { return t >= kComplexHalf && t <= kComplexDouble; }
 constexpr bool is_reduced_floating(ScalarType t) { return t == kHalf || t == kBFloat16; }
 /// What such numbers are computed with: float for 16-bit ones and shorter, int64 for unsigned ones.
@@ -174,4 +172,4 @@ TAEDA_ALWAYS_INLINE void dispatch(TypeList<T...>, const char* op, ScalarType t, 
   if (!found) detail::throw_no_dtype(op, t);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -30,8 +30,7 @@ bool Scalar::fits(const Range& range) const {
 }
 
 void Scalar::check_fits(const Range& range) const {
-  TAEDA_CHECK(fits(range), "value cannot be converted to type ", range.type,
-              " without overflow");
+  TAEDA_CHECK(fits(range), "value cannot be converted to type ", range.type, " without overflow");
 }
 
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {

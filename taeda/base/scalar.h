@@ -13,9 +13,9 @@
 
 namespace taeda::inline v0_2 {
 
-/// Holds a double, int64, bool or complex<double>, and a uint64 of which int64 has none. Which one it
-/// holds matters to type promotion.
-/// By default 0, an int64; `to` throws Error for what T cannot hold.
+/// Holds a double, int64, bool or complex<double>, and a uint64 of which int64 has none. Which one
+/// it holds matters to type promotion. By default 0, an int64; `to` throws Error for what T cannot
+/// hold.
 class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}

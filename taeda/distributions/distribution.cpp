@@ -140,8 +140,7 @@ std::ostream& operator<<(std::ostream& out, const Distribution& distribution) {
 
 void Distribution::check_argument(const Stored& a, const Constraint& constraint) const {
   TAEDA_CHECK_VALUE(taeda::detail::every(constraint.check(a.value)), "Expected parameter ", a.name,
-                    " (Tensor of shape ", shape_text(a.value.sizes()),
-                    ") of distribution ", str(),
+                    " (Tensor of shape ", shape_text(a.value.sizes()), ") of distribution ", str(),
                     " to satisfy the constraint ", constraint.str(),
                     ", but found invalid values:\n", a.value);
 }

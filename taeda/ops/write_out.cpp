@@ -37,9 +37,10 @@ std::string other_dtype(std::string_view name, ScalarType out, ScalarType result
     return concat("tensordot: Expected the output tensor to have dtype ", result,
                   ", but got an output tensor with dtype ", out);
   if (name == "ormqr")
-    return concat("torch.ormqr: Expected input and result to have the same dtype, but input has "
-                  "dtype",
-                  result, " and result has dtype ", out);
+    return concat(
+        "torch.ormqr: Expected input and result to have the same dtype, but input has "
+        "dtype",
+        result, " and result has dtype ", out);
   if (name == "make_complex" || name == "polar")
     return concat("Expected object of scalar type ", result, " but got scalar type ", out,
                   " for argument 'out'");

@@ -89,9 +89,9 @@ TEST_F(Linalg, ReflectorsOfComplexMatrices) {
     EXPECT_EQ(imag(r.diagonal(0, -2, -1)).abs().max().item<double>(), 0);
     const Tensor back = ormqr(reflectors, tau, a, true, true);
     EXPECT_LT(distance(view_as_real(back.narrow(-2, 0, k)), view_as_real(r)), 1e-13);
-    EXPECT_LT(distance(view_as_real(ormqr(reflectors, tau, a.mH(), false)),
-                       view_as_real(back.mH())),
-              1e-13);
+    EXPECT_LT(
+        distance(view_as_real(ormqr(reflectors, tau, a.mH(), false)), view_as_real(back.mH())),
+        1e-13);
   }
 }
 

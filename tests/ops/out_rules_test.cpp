@@ -182,7 +182,9 @@ TEST(OutRules, ErrorsNameDtypesAsPyTorchDoes) {
   const Tensor x = ones({2}), m = ones({2, 2});
   const std::pair<std::string, std::string> own[] = {
       {error_of([&] { lerp_out(wide, x, x, x); }), "Found dtype Double but expected Float"},
-      {error_of([&] { linalg::multi_dot_out(square, {m, m}); }),
+      {error_of([&] {
+         linalg::multi_dot_out(square, {m, m});
+       }),
        "multi_dot(): expected out tensor to have dtype float but got double"},
       {error_of([&] { tensordot_out(square, m, m, 1); }),
        "tensordot: Expected the output tensor to have dtype Float, but got an output tensor with "

@@ -147,6 +147,7 @@ TEST(StoredDtypes, TheLargestIntegersAreNumbers) {
   EXPECT_EQ(Scalar(largest).to<uint64_t>(), largest);
   EXPECT_EQ(Scalar(largest).type(), kUInt64);
   EXPECT_EQ(longs(full({1}, largest - 1, kUInt64).view(kLong)), (std::vector<int64_t>{-2}));
+  EXPECT_EQ(full({1}, largest, kUInt64).item().to<uint64_t>(), largest);
   EXPECT_EQ(full({1}, largest, kDouble).item<double>(), 18446744073709551616.0);
 }
 

@@ -97,4 +97,4 @@ Tensor make_complex(const Tensor& real, const Tensor& imag);
 /// [out, autocast: float32 host]
 Tensor polar(const Tensor& abs, const Tensor& angle);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -70,11 +70,11 @@ bool is_whole(const Tensor& self) { return is_integral(self.dtype()); }
 /// A whole number is an integer, which integers of fewer bits take modulo 2^n.
 Scalar whole_or_real(double number) {
   return std::abs(number) < 0x1p62 && std::trunc(number) == number ? Scalar(int64_t(number))
-                                                                  : Scalar(number);
+                                                                   : Scalar(number);
 }
 
-/// Throws Error, in PyTorch's words, if the tensor's dtype has no such value, or what it is computed
-/// with no such limit.
+/// Throws Error, in PyTorch's words, if the tensor's dtype has no such value, or what it is
+/// computed with no such limit.
 void check_threshold(const Tensor& self, double limit, double value) {
   dispatch(RealTypes{}, "threshold", self.dtype(), [&]<class T>() {
     static_cast<void>(whole_or_real(limit).to<opmath_t<T>>());

@@ -177,10 +177,9 @@ bool any_would_change(const Tensor& out, ArrayRef<Operand> inputs) {
   run_in(call, out, inputs, common);
 }
 
-constexpr std::string_view kComputeUnsigned[] = {"mul",         "bitwise_and", "bitwise_or",
-                                                 "bitwise_xor", "maximum",     "minimum",
-                                                 "fmax",        "fmin",        "clamp",
-                                                 "relu"};
+constexpr std::string_view kComputeUnsigned[] = {
+    "mul",     "bitwise_and", "bitwise_or", "bitwise_xor", "maximum",
+    "minimum", "fmax",        "fmin",       "clamp",       "relu"};
 
 /// Of uint16 to uint64, by int64: products and bits are the same modulo 2^64. What compares numbers
 /// has those of uint64 moved by half of the range, so that they keep their order.
@@ -212,9 +211,9 @@ constexpr std::string_view kComputeUnsigned[] = {"mul",         "bitwise_and", "
     out = std::move(computed);
 }
 
-constexpr std::string_view kComputeComplexHalf[] = {
-    "add", "sub", "mul", "neg", "abs", "conj", "addcmul", "eq", "ne", "isnan", "isinf", "isfinite",
-    "where"};
+constexpr std::string_view kComputeComplexHalf[] = {"add",   "sub",      "mul",  "neg", "abs",
+                                                    "conj",  "addcmul",  "eq",   "ne",  "isnan",
+                                                    "isinf", "isfinite", "where"};
 
 /// Of complex32, by complex64.
 [[gnu::noinline, gnu::cold]] void run_complex_half(const detail::PointwiseCall& call, Tensor& out,

@@ -52,8 +52,8 @@ void check_class_indices(const char* op, const Tensor& input, const Tensor& targ
   }
   TAEDA_CHECK(target.dtype() == kLong || target.dtype() == kByte,
               "expected target dtype to be Long or Byte, but got ", target.dtype());
-  TAEDA_CHECK(target.dtype() == kLong || input.dim() <= 2,
-              "expected scalar type Long but found ", target.dtype());
+  TAEDA_CHECK(target.dtype() == kLong || input.dim() <= 2, "expected scalar type Long but found ",
+              target.dtype());
   check_weight(weight, input.size(class_dim(input)));
   check_floating(op, input);
 }
@@ -121,13 +121,12 @@ ClassLossResult class_loss(const char* node, const Tensor& input, const Tensor& 
     s.input = save_tensor(input, "input");
     s.target = save_tensor(target, "target");
     record(node, result.loss, {input}, [s](const Tensor& g) {
-      return detail::fused_or_differentiable([&] { return fused_gradient(s, g); },
-                                             [&] {
-                                               const Tensor grad = composed_gradient(s, g);
-                                               return s.spec.logits
-                                                          ? grad
-                                                          : autograd::with_zero_derivative(grad);
-                                             });
+      return detail::fused_or_differentiable(
+          [&] { return fused_gradient(s, g); },
+          [&] {
+            const Tensor grad = composed_gradient(s, g);
+            return s.spec.logits ? grad : autograd::with_zero_derivative(grad);
+          });
     });
   }
   return result;
