@@ -9,7 +9,6 @@
 #include "taeda/autograd/graph.h"
 #include "taeda/autograd/level.h"
 #include "taeda/autograd/meta.h"
-#include "taeda/device/draws.h"
 #include "taeda/taeda.h"
 #include "values.h"
 
@@ -165,10 +164,6 @@ PyObject* enter_saved_tensors_hooks(PyObject*, PyObject* const* args, Py_ssize_t
   });
 }
 
-PyObject* refuse_draws_here(PyObject*, PyObject* why) {
-  return guarded([&]() -> PyObject* { return from_text(refuse_draws(std::string(to_text(why)))); });
-}
-
 PyObject* queue_callback(PyObject*, PyObject* callback) {
   return guarded([&]() -> PyObject* {
     autograd::queue_callback([kept = std::make_shared<Kept>(callback)] {
@@ -235,8 +230,6 @@ PyMethodDef functions[] = {
     {"_increment_version", increment_version, METH_O, "Counts a change in place of a tensor."},
     {"_enter_saved_tensors_hooks", fast(enter_saved_tensors_hooks), METH_FASTCALL,
      "A guard: pack, unpack"},
-    {"_refuse_draws", refuse_draws_here, METH_O,
-     "Why operations of this thread may draw no random numbers, \"\": they may; what held before."},
     {"_first_of_level", first_of_level, METH_NOARGS, "The number of the next node."},
     {"_reaches_outside", fast(reaches_outside), METH_FASTCALL, "first, outputs, watched"},
     {"_close_level", fast(close_level), METH_FASTCALL, "first, results, watched, recorded, cut"},

@@ -90,7 +90,8 @@ template <class T>
 void store(PyObject* o, void*& at) {
   T value;
   // Beyond a floating-point dtype's range is infinity, as when a tensor is converted.
-  if constexpr (!std::is_same_v<T, complex<float>> && !std::is_same_v<T, complex<double>>)
+  if constexpr (!std::is_same_v<T, complex<float>> && !std::is_same_v<T, complex<double>> &&
+                !std::is_same_v<T, bool>)
     if (PyComplex_Check(o)) raise(PyExc_TypeError, "must be real number, not complex");
   if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Half> ||
                 std::is_same_v<T, BFloat16>)
@@ -111,15 +112,15 @@ void store(PyObject* o, void*& at) {
 /// An unsigned integer of more than 8 bits.
 template <class T>
 void store_unsigned(PyObject* o, void*& at) {
-  const Ref whole(checked(PyNumber_Long(o)));
-  const unsigned long long value = PyLong_AsUnsignedLongLong(whole.get());
-  const bool fits = !PyErr_Occurred() && value <= std::numeric_limits<T>::max();
-  if (!fits) {
-    PyErr_Clear();
-    raise(PyExc_RuntimeError, "value cannot be converted to type uint" +
-                                  std::to_string(8 * sizeof(T)) + "_t without overflow");
+  T stored;
+  if constexpr (sizeof(T) == 8) {
+    if (!PyIndex_Check(o)) raise(PyExc_TypeError, "an integer is required");
+    const Ref whole(checked(PyNumber_Index(o)));
+    stored = PyLong_AsUnsignedLongLong(whole.get());
+    if (PyErr_Occurred()) throw ErrorIsSet();
+  } else {
+    stored = to_scalar(o).template to<T>();
   }
-  const T stored = static_cast<T>(value);
   std::memcpy(at, &stored, sizeof(T));
   at = static_cast<char*>(at) + sizeof(T);
 }
@@ -258,7 +259,8 @@ Tensor tensor_from(PyObject* given, std::optional<ScalarType> dtype, std::option
   }
   const DimVector sizes = sizes_of(data.get());
   const ScalarType type = dtype ? *dtype : inferred_dtype(data.get(), sizes.size());
-  if (is_float8(type)) return placed(tensor_from(data.get(), kFloat, Device(kCPU)).to(type));
+  if (is_stored(type) && !is_wide_unsigned(type))
+    return placed(tensor_from(data.get(), computing_dtype(type), Device(kCPU)).to(type));
   Tensor out = empty(sizes, type);
   void* at = out.data_ptr();
   if (out.numel()) fill(data.get(), sizes, 0, store_for(type), type, at);
@@ -270,8 +272,7 @@ PyObject* to_lists(const Tensor& t) {
   {
     const ReleaseGil released(!t.is_cpu());
     host = t.detach().cpu();
-    if (is_stored(host.dtype()) && host.dtype() != kUInt64)
-      host = host.to(is_float8(host.dtype()) ? kFloat : kLong);
+    if (is_stored(host.dtype())) host = host.to(computing_dtype(host.dtype()));
   }
   return lists_of(host, 0, static_cast<const char*>(host.data_ptr()));
 }

@@ -172,20 +172,26 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
 
 PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    if (count != 4 || !is_tensor(args[0]) || !PyTuple_Check(args[1]) || !is_tensor(args[2]))
-      raise(PyExc_TypeError, "_index_put takes a Tensor, a tuple, a Tensor and a bool");
+    if (count != 5 || !is_tensor(args[0]) || !PyTuple_Check(args[1]) || !is_tensor(args[2]))
+      raise(PyExc_TypeError, "_index_put takes a Tensor, a tuple, a Tensor and two bools");
     const Tensor& x = tensor_of(args[0]);
     Indices indices;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); ++i) {
       PyObject* item = PyTuple_GET_ITEM(args[1], i);
       indices.push_back(item == Py_None ? TensorIndex(Slice()) : to_index(item, x));
     }
+    const Tensor& values = tensor_of(args[2]);
+    const bool accumulate = to_bool(args[3]), in_place = to_bool(args[4]);
+    const ArrayRef<TensorIndex> all(indices.data(), indices.size());
+    Tensor out;
     {
-      const Tensor& values = tensor_of(args[2]);
-      const bool accumulate = to_bool(args[3]);
       const ReleaseGil released;
-      x.index_put_(ArrayRef<TensorIndex>(indices.data(), indices.size()), values, accumulate);
+      if (in_place)
+        x.index_put_(all, values, accumulate);
+      else
+        out = index_put(x, all, values, accumulate);
     }
+    if (!in_place) return wrap(out);
     Py_INCREF(args[0]);
     return args[0];
   });
@@ -209,9 +215,10 @@ int tensor_contains(PyObject* self, PyObject* value) {
     const Tensor& t = tensor_of(self);
     if (is_tensor(value)) return taeda::eq(t, tensor_of(value)).any().item().toBool() ? 1 : 0;
     if (is_number(value)) return taeda::eq(t, to_scalar(value)).any().item().toBool() ? 1 : 0;
+    const Ref kind(checked(PyObject_Repr(reinterpret_cast<PyObject*>(Py_TYPE(value)))));
     raise(PyExc_RuntimeError,
           "Tensor.__contains__ only supports Tensor or scalar, but you passed in a " +
-              std::string(Py_TYPE(value)->tp_name) + ".");
+              std::string(to_text(kind.get())) + ".");
   });
 }
 

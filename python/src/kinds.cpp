@@ -19,7 +19,6 @@ struct Named {
 PyTypeObject *dtype_type, *layout_type, *format_type;
 PyObject* dtypes[48];
 PyObject* layouts[3];
-PyObject* formats[4];
 
 int value_of(PyObject* object) { return reinterpret_cast<Named*>(object)->value; }
 ScalarType dtype_of_object(PyObject* object) { return static_cast<ScalarType>(value_of(object)); }
@@ -54,7 +53,7 @@ PyObject* to_real_of(PyObject* self, PyObject*) {
 PyObject* to_complex_of(PyObject* self, PyObject*) {
   return guarded([&] {
     const ScalarType t = dtype_of_object(self);
-    if (is_stored(t))
+    if (is_stored(t) && !is_complex(t))
       raise(PyExc_RuntimeError, std::string("Unknown Complex ScalarType for ") + to_string(t));
     return from_dtype(to_complex_type(t));
   });
@@ -203,9 +202,6 @@ PyObject* from_dtype(ScalarType dtype) { return new_reference(dtypes[static_cast
 PyObject* from_layout(TensorLayout layout) {
   return new_reference(layouts[static_cast<int>(layout)]);
 }
-PyObject* from_memory_format(MemoryFormat format) {
-  return new_reference(formats[static_cast<int>(format)]);
-}
 
 PyObject* from_device(Device device) {
   // Never freed: there are few, and comparing one with itself is the usual case.
@@ -275,6 +271,7 @@ void add_kinds(PyObject* module) {
                                   {"short", kShort},
                                   {"int", kInt},
                                   {"long", kLong},
+                                  {"chalf", kComplexHalf},
                                   {"cfloat", kComplexFloat},
                                   {"cdouble", kComplexDouble}})
     checked(PyModule_AddObjectRef(module, second, dtypes[static_cast<int>(t)]));
@@ -283,7 +280,7 @@ void add_kinds(PyObject* module) {
   layouts[2] = add_value(module, layout_type, 2, "sparse_csr");
   const char* names[] = {"contiguous_format", "preserve_format", "channels_last",
                          "channels_last_3d"};
-  for (int i = 0; i < 4; ++i) formats[i] = add_value(module, format_type, i, names[i]);
+  for (int i = 0; i < 4; ++i) add_value(module, format_type, i, names[i]);
   add_device_type(module);
   add_generator_type(module);
 }

@@ -15,7 +15,6 @@ namespace taeda::python {
 /// A new reference to torch.float32 and so on.
 PyObject* from_dtype(ScalarType dtype);
 PyObject* from_layout(TensorLayout layout);
-PyObject* from_memory_format(MemoryFormat format);
 PyObject* from_device(Device device);
 PyObject* from_generator(const Generator& generator);
 

@@ -11,6 +11,7 @@
 #include "generated_methods.h"
 #include "kinds.h"
 #include "logs.h"
+#include "maps.h"
 #include "module_base.h"
 #include "optim_step.h"
 #include "overrides.h"
@@ -80,6 +81,7 @@ int execute(PyObject* module) {
     add_optim_steps(module);
     add_recurrent(module);
     add_training(module);
+    add_maps(module);
     add_functional(module);
     add_operations(module);
     add_signatures(module);

@@ -3,6 +3,7 @@
 #include "data.h"
 #include "overrides.h"
 #include "taeda/taeda.h"
+#include "taeda/tensor/mapped.h"
 #include "tensor_type.h"
 #include "values.h"
 
@@ -280,7 +281,7 @@ int truth(PyObject* self) {
       raise(PyExc_RuntimeError, "Boolean value of Tensor with no values is ambiguous");
     if (t.numel() > 1)
       raise(PyExc_RuntimeError, "Boolean value of Tensor with more than one value is ambiguous");
-    return element(self).cast<bool>() ? 1 : 0;
+    return (is_mapped(t) ? t.is_nonzero() : element(self).cast<bool>()) ? 1 : 0;
   });
 }
 PyObject* as_int(PyObject* self) {

@@ -51,21 +51,14 @@ const Named& rule_named(const py::str& name) {
   return known.emplace_back(kept, *rule).second;
 }
 
-PyObject* step_key() {
-  static PyObject* const key = key_of("step");
-  return key;
-}
-PyObject* params_key() {
-  static PyObject* const key = key_of("params");
-  return key;
-}
-PyObject* differentiable_key() {
-  static PyObject* const key = key_of("differentiable");
-  return key;
-}
-PyObject* lr_key() {
-  static PyObject* const key = key_of("lr");
-  return key;
+/// Keys that all groups or states may have.
+struct Keys {
+  PyObject *step = key_of("step"), *params = key_of("params"), *lr = key_of("lr"),
+           *differentiable = key_of("differentiable");
+};
+const Keys& keys() {
+  static const Keys made;
+  return made;
 }
 
 PyObject* item(PyObject* dict, PyObject* key) {
@@ -138,7 +131,7 @@ Tensor tensor_in(PyObject* state, PyObject* name) {
 }
 
 double whole_step(PyObject* state) {
-  PyObject* found = state ? item(state, step_key()) : nullptr;
+  PyObject* found = state ? item(state, keys().step) : nullptr;
   return found && PyNumber_Check(found) ? PyFloat_AsDouble(found) : 0;
 }
 
@@ -149,11 +142,11 @@ struct Recording {
 };
 
 Recording recording_of(PyObject* group) {
-  PyObject* option = item(group, differentiable_key());
+  PyObject* option = item(group, keys().differentiable);
   const int on = option ? PyObject_IsTrue(option) : 0;
   if (on < 0) throw py::error_already_set();
   if (!on) return {};
-  const Tensor rate = tensor_in(group, lr_key());
+  const Tensor rate = tensor_in(group, keys().lr);
   return {true, rate.defined() && rate.requires_grad() ? rate : Tensor()};
 }
 
@@ -177,7 +170,7 @@ Lent lend(const Named& named, const double* values, PyObject* states, const Reco
     place.states[k] = real ? as_real(state) : state;
   }
   if (rule.counts) {
-    place.step = tensor_in(place.state, step_key());
+    place.step = tensor_in(place.state, keys().step);
     lent.count.step = place.step.defined() ? read_number(place.step) : whole_step(place.state);
   }
   lent.count.single = true;
@@ -213,7 +206,7 @@ void take_back(const Named& named, const Lent& lent, const Place& place, PyObjec
   if (place.step.defined())
     write_number(place.step, lent.count.step);
   else if (rule.counts)
-    put(state, step_key(),
+    put(state, keys().step,
         rule.dense ? new_number(lent.count.step) : PyLong_FromDouble(lent.count.step));
   for (size_t k = 0; k < rule.numbers.size(); ++k) {
     if (place.numbers[k].defined())
@@ -296,7 +289,7 @@ void step(const py::str& name, const py::list& groups, const py::dict& states) {
     PyObject* group = PyList_GET_ITEM(groups.ptr(), static_cast<Py_ssize_t>(g));
     read_options(named, group, values[g].data());
     recording[g] = recording_of(group);
-    PyObject* params = item(group, params_key());
+    PyObject* params = item(group, keys().params);
     if (!params || !PyList_Check(params)) raise(PyExc_KeyError, "'params'");
     places.reserve(places.size() + static_cast<size_t>(PyList_GET_SIZE(params)));
     lent.reserve(places.capacity());
@@ -332,7 +325,7 @@ py::dict first_state(const py::str& name, const py::dict& group, const Tensor& p
   double values[Rule::kMostFields];
   read_options(named, group.ptr(), values);
   py::dict state;
-  if (named.rule.counts) put(state.ptr(), step_key(), new_number(0));
+  if (named.rule.counts) put(state.ptr(), keys().step, new_number(0));
   const Tensor like = as_real(param.detach());
   for (size_t k = 0; k < named.rule.states.size(); ++k) {
     const std::optional<Tensor> made = optim::first_state(named.rule, values, k, like);

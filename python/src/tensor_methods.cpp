@@ -274,18 +274,17 @@ PyObject* is_conj(const Tensor&) { Py_RETURN_FALSE; }
 PyObject* is_view(const Tensor& t) { return PyBool_FromLong(t.is_view()); }
 PyObject* detach(const Tensor& t) { return wrap(t.detach()); }
 void detach_(const Tensor& t) { t.detach_(); }
-void retain_grad(const Tensor& t) { t.retain_grad(); }
+PyObject* retain_grad(const Tensor& t) {
+  t.retain_grad();
+  Py_RETURN_NONE;
+}
 PyObject* type(const Tensor& t) { return from_text(t.type().toString()); }
 PyObject* tolist(const Tensor& t) { return to_lists(t); }
 PyObject* item(const Tensor& t) {
-  if (t.dtype() == kUInt64 && t.numel() == 1)  // may be more than a Scalar holds
-    return to_lists(t.reshape({}));
-  Scalar value;
-  {
+  return from_scalar([&] {
     const ReleaseGil released(!t.is_cpu());
-    value = t.item();
-  }
-  return from_scalar(value);
+    return t.item();
+  }());
 }
 template <ScalarType T>
 PyObject* as_dtype(const Tensor& t) {
@@ -489,9 +488,9 @@ const PyMethodDef own_methods[] = {
     {"detach_", changing<detach_>, METH_NOARGS,
      "Forgets its history; itself, of any shape. RuntimeError for a view.\n\n>>> (torch.ones(2, "
      "requires_grad=True) * 2).detach_()\ntensor([2., 2.])"},
-    {"retain_grad", changing<retain_grad>, METH_NOARGS,
+    {"retain_grad", plain<retain_grad>, METH_NOARGS,
      "Has `grad` kept although it is no leaf.\n\n>>> y = torch.ones(2, requires_grad=True) * "
-     "2\n>>> kept = y.retain_grad()\n>>> y.retains_grad\nTrue"},
+     "2\n>>> y.retain_grad()\n>>> y.retains_grad\nTrue"},
     {"_type", plain<type>, METH_NOARGS, "\"CPUFloatType\" and the like."},
     {"tolist", plain<tolist>, METH_NOARGS,
      "Nested lists of numbers, as the shape is; of a scalar, a number.\n\n>>> torch.tensor([[1, "
@@ -518,6 +517,7 @@ const PyMethodDef own_methods[] = {
     conversion<kInt>("int", "int32"),
     conversion<kLong>("long", "int64"),
     conversion<kBool>("bool", "bool"),
+    conversion<kComplexHalf>("chalf", "complex32"),
     conversion<kComplexFloat>("cfloat", "complex64"),
     conversion<kComplexDouble>("cdouble", "complex128"),
 };

@@ -6,6 +6,7 @@
 #include "taeda/amp/autocast.h"
 #include "taeda/amp/scaling.h"
 #include "taeda/autograd/record.h"
+#include "taeda/data/split.h"
 #include "taeda/nn/init_rules.h"
 #include "taeda/taeda.h"
 
@@ -102,6 +103,10 @@ void add_training(PyObject* module) {
   py::module_ m = as_module(module);
   add_autocast(m);
   add_initialisers(m);
+  m.def("_random_split", [](size_t size, const std::vector<double>& lengths, const py::object& g) {
+    const std::vector<data::Part> parts(lengths.begin(), lengths.end());
+    return data::random_split(size, parts, generator_or_none(g));
+  });
 }
 
 }  // namespace taeda::python

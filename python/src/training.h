@@ -1,4 +1,4 @@
-// What a training step is made of beside operations: autocast.
+// What training is made of beside operations: autocast, first values, parts of a data set.
 #pragma once
 
 #include "python.h"

@@ -94,10 +94,23 @@ bool to_bool(PyObject* object) {
   return value != 0;
 }
 
+namespace {
+
+Scalar whole_scalar(PyObject* object) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow == 0) return Scalar(int64_t{value});
+  const unsigned long long wide = PyLong_AsUnsignedLongLong(object);
+  if (PyErr_Occurred()) throw ErrorIsSet();
+  return Scalar(uint64_t{wide});
+}
+
+}  // namespace
+
 Scalar to_scalar(PyObject* object) {
   if (PyFloat_CheckExact(object)) return Scalar(PyFloat_AS_DOUBLE(object));
   if (is_bool(object)) return Scalar(to_bool(object));
-  if (PyLong_Check(object)) return Scalar(to_int(object));
+  if (PyLong_Check(object)) return whole_scalar(object);
   if (is_tensor(object)) {
     ReleaseGil released;
     return tensor_of(object).item();
@@ -176,6 +189,7 @@ std::vector<Tensor> to_tensors(PyObject* object) {
 
 PyObject* from_scalar(const Scalar& value) {
   if (value.is_boolean()) return PyBool_FromLong(value.cast<bool>());
+  if (value.type() == kUInt64) return PyLong_FromUnsignedLongLong(value.cast<uint64_t>());
   if (value.is_integral()) return PyLong_FromLongLong(value.cast<int64_t>());
   if (value.is_complex()) {
     const auto z = value.cast<std::complex<double>>();

@@ -1,11 +1,9 @@
 #include "vision.h"
 
 #include "bindings.h"
-#include "taeda/vision/color.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/idx.h"
 #include "taeda/vision/image_io.h"
-#include "taeda/vision/resize.h"
 
 namespace taeda::python {
 
@@ -72,6 +70,7 @@ Tensor nms_of_sorted(const Tensor& boxes, double threshold, const std::optional<
 void add_vision(PyObject* module) {
   py::module_ m = as_module(module).def_submodule("_vision");
   using released = py::call_guard<ReleaseGil>;
+  add_transforms(m.ptr());
   m.def("read_idx", &vision::read_idx, released());
   m.def("read_image", [](const std::string& path, int mode) {
     const ReleaseGil release;
@@ -84,10 +83,6 @@ void add_vision(PyObject* module) {
   m.def("write_png", &vision::write_png, released());
   m.def("write_jpeg", &vision::write_jpeg, released());
   m.def("to_bytes", &vision::to_bytes, released());
-  m.def("resize_bilinear", &vision::resize_bilinear, released());
-  m.def("resize_nearest", &vision::resize_nearest, released());
-  m.def("rgb_to_grayscale", &vision::transforms::rgb_to_grayscale, released());
-  m.def("adjust_hue", &vision::transforms::adjust_hue, released());
   m.def("nms_of_sorted", &nms_of_sorted, py::arg(), py::arg(), py::arg() = py::none(), released());
   m.def("make_grid", [](const Tensor& pictures, int64_t nrow, int64_t padding, bool normalize,
                         std::optional<std::pair<double, double>> value_range, bool scale_each,

@@ -6,5 +6,7 @@
 namespace taeda::python {
 
 void add_vision(PyObject* module);
+/// Into `vision`, the module that it adds.
+void add_transforms(PyObject* vision);
 
 }  // namespace taeda::python

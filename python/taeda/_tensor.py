@@ -66,7 +66,8 @@ class Tensor(_C.TensorBase):
             inputs = [inputs] if isinstance(inputs, _C.TensorBase) else list(inputs)
             if not inputs:
                 raise RuntimeError("'inputs' argument to backward() cannot be empty")
-        _C._backward([self], [gradient], retain_graph, create_graph, inputs)
+        weights = [gradient] if gradient is None or isinstance(gradient, _C.TensorBase) else list(gradient)
+        _C._backward([self], weights, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook):
         """Has `hook(grad)` called when this tensor's gradient is computed; what it returns takes the gradient's place."""

@@ -110,14 +110,17 @@ def grad(func, argnums=0, has_aux=False):
     return wrapped
 
 
-def _rows(out, xs, create_graph):
+def _rows(out, xs, create_graph, chunk_size):
     """The derivatives of each element of `out` by each of `xs`, as tensors of shape out + x."""
-    if not out.requires_grad or not out.numel():
+    n = out.numel()
+    if not out.requires_grad or not n:
         return [x.new_zeros(tuple(out.shape) + tuple(x.shape)) for x in xs]
-    rows = [autograd.grad(each, xs, retain_graph=True, create_graph=create_graph, allow_unused=True)
-            for each in out.reshape(-1)]
-    rows = [[_C.zeros_like(x) if g is None else g for g, x in zip(row, xs)] for row in rows]
-    return [_C.stack(list(part)).reshape(tuple(out.shape) + tuple(x.shape)) for part, x in zip(zip(*rows), xs)]
+
+    def row(weights):
+        found = autograd.grad(out, xs, weights, retain_graph=True, create_graph=create_graph, allow_unused=True)
+        return [_C.zeros_like(x) if g is None else g for g, x in zip(found, xs)]
+    each = _C.eye(n, dtype=out.dtype, device=out.device).reshape((n, *out.shape))
+    return [part.reshape(tuple(out.shape) + tuple(x.shape)) for part, x in zip(vmap(row, chunk_size=chunk_size)(each), xs)]
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
@@ -127,7 +130,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
     func: of tensors (or containers of them) to tensors; with has_aux to a pair of that and anything
     argnums: an int (0 unless given) or a tuple of ints
     has_aux: whether the second of the pair is given, too; False unless given
-    chunk_size: is taken
+    chunk_size: how many rows are computed at once; all unless given
 
     Shapes: for a result [*r] and an argument [*a], [*r, *a].
 
@@ -145,7 +148,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
             ys, structure = tree_flatten(out)
             parts, outside = [], level.recorded and level.reaches_outside(ys)
             for y in ys:
-                rest = iter(_rows(y, xs, outside))
+                rest = iter(_rows(y, xs, outside, chunk_size))
                 each = tuple(_like(args[n], rest) for n in numbers)
                 parts.append(each[0] if isinstance(argnums, int) else each)
         found = tree_unflatten(parts, structure)

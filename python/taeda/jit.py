@@ -31,7 +31,7 @@ def trace(func, example_inputs=None, *args, **kwargs):
 def trace_module(mod, inputs, *args, **kwargs):
     """The module itself, after a call of each of its methods with the example that `inputs` has for it."""
     for name, example in inputs.items():
-        getattr(mod, name)(*example) if isinstance(example, tuple) else getattr(mod, name)(example)
+        trace(mod if name == "forward" else getattr(mod, name), example)
     return mod
 
 

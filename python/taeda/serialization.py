@@ -160,6 +160,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
         name = os.path.splitext(os.path.basename(os.fspath(f)))[0] or "archive"
         with replacing(f) as file:
             _write(obj, file, name, pickle_protocol)
+    elif not hasattr(f, "write"):
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
     else:
         _write(obj, f, "archive", pickle_protocol)
 
@@ -214,7 +216,7 @@ _SAFE["torch.storage", "UntypedStorage"] = TYPES["ByteStorage"]
 for _name in ("float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64", "bool", "complex64",
               "complex128", "strided", "sparse_coo", "sparse_csr", "contiguous_format", "preserve_format", "channels_last",
               "channels_last_3d", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
-              "float8_e5m2fnuz", "float8_e8m0fnu"):
+              "float8_e5m2fnuz", "float8_e8m0fnu", "complex32"):
     _SAFE["torch", _name] = getattr(_C, _name)
 
 _allowed = {}

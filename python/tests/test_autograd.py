@@ -186,7 +186,7 @@ def test_hooks_of_tensors():
     x.sum().backward()
     assert len(seen) == 1 and x.grad.tolist() == [3, 3]
     y = x * 2
-    y.retain_grad()
+    assert y.retain_grad() is None
     y.register_hook(lambda g: g + 1)
     y.sum().backward()
     assert y.grad.tolist() == [2, 2]
@@ -456,3 +456,36 @@ def test_gradients_of_complex_numbers_are_checked():
             return grad * 1j  # should be the conjugate
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         torch.autograd.gradcheck(Wrong.apply, (a,))
+
+
+def test_backward_takes_its_gradient_in_a_list():
+    x = torch.tensor(2.0, requires_grad=True)
+    (x * x).backward([torch.tensor(3.0)])
+    assert x.grad == 12
+
+
+@pytest.mark.parametrize("a, b, rule", [
+    ((2, 3, 4), (4,), "...ij,j->...i"), ((4,), (4, 4), "j,jk->k"), ((4,), (2, 4, 3), "j,...jk->...k"),
+    ((2, 3, 4, 4), (2, 3, 4, 4), "...ij,...jk->...ik"), ((2, 3, 4), (4, 5), "...ij,jk->...ik")])
+def test_products_are_no_views(a, b, rule):
+    a, b = torch.randn(a, requires_grad=True), torch.randn(b)
+    product, known = a.matmul(b), torch.einsum(rule, a, b)
+    assert not product._is_view()
+    torch.testing.assert_close(product, known)
+    torch.testing.assert_close(*(torch.autograd.grad(each.sin().sum(), a)[0] for each in (product, known)))
+    assert product.detach_() is product and not product.requires_grad
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_the_gradient_of_cholesky_solve_is_that_of_the_product_of_factors(upper):
+    torch.manual_seed(0)
+    factor = (torch.randn(2, 3, 3, dtype=torch.double) / 3 + torch.eye(3)).tril()
+    factor = (factor.mT if upper else factor).contiguous().requires_grad_()
+    right = torch.randn(3, 2, dtype=torch.double, requires_grad=True)
+    whole = factor.mT @ factor if upper else factor @ factor.mT
+    found, known = torch.cholesky_solve(right, factor, upper), torch.linalg.solve(whole, right)
+    for one, other in zip(torch.autograd.grad(found.sin().sum(), [factor, right]),
+                          torch.autograd.grad(known.sin().sum(), [factor, right])):
+        torch.testing.assert_close(one, other)
+    assert torch.autograd.gradgradcheck(lambda f, r: torch.cholesky_solve(r, f.triu() if upper else f.tril(), upper),
+                                        (factor, right))

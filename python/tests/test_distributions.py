@@ -348,6 +348,47 @@ def test_normal_vectors_of_subclasses_with_factors_of_their_own():
     assert torch.equal(lazy.log_prob(x), known.log_prob(x)) and torch.equal(lazy.entropy(), known.entropy())
 
 
+def test_parameters_that_a_program_replaces_count_from_then_on():
+    normal = D.Normal(torch.zeros(2), 1.0)
+    rows, mapped, copied = D.Independent(normal, 1), D.TransformedDistribution(normal, D.ExpTransform()), copy.deepcopy(normal)
+    normal.loc = torch.tensor(100.0)
+    moved = D.Normal(torch.full((2,), 100.0), 1.0)
+    assert normal.batch_shape == (2,) and (normal.sample() > 90).all() and torch.equal(normal.mean, moved.mean)
+    at = torch.tensor([100.0, 101.0])
+    for found, known in ((normal, moved), (rows, D.Independent(moved, 1)), (mapped, D.LogNormal(moved.loc, 1.0))):
+        assert torch.equal(found.log_prob(at), known.log_prob(at))
+    assert D.kl_divergence(normal, moved).sum() == 0 and copied.mean.sum() == 0
+    with pytest.raises(ValueError, match="Value is not broadcastable with batch_shape.event_shape: .*3.* vs .*2"):
+        normal._validate_sample(torch.ones(3))
+    with pytest.raises(ValueError, match="The right-most size of value must match event_shape: .*3.* vs .*2"):
+        rows._validate_sample(torch.ones(3))
+    half = D.HalfCauchy(1.0)
+    half.base_dist.scale = torch.tensor(3.0)
+    assert half.scale == 3 and half.log_prob(torch.tensor(1.0)) == D.HalfCauchy(3.0).log_prob(torch.tensor(1.0))
+    vector = D.MultivariateNormal(torch.zeros(2), torch.eye(2))
+    known = D.MultivariateNormal(torch.ones(2), scale_tril=2 * torch.eye(2))
+    vector.loc, vector._unbroadcasted_scale_tril = known.loc, known.scale_tril
+    assert torch.equal(vector.log_prob(at), known.log_prob(at)) and torch.equal(vector.expand([3]).mean, known.expand([3]).mean)
+    del vector._unbroadcasted_scale_tril
+    assert not hasattr(vector, "_unbroadcasted_scale_tril")
+
+
+@pytest.mark.parametrize("name, arguments, at", [
+    ("Gumbel", (0.5, 2.0), 0.7), ("Weibull", (1.5, 2.0), 0.7), ("Pareto", (1.0, 2.0), 1.7), ("Kumaraswamy", (1.5, 2.0), 0.7),
+    ("InverseGamma", (1.5, 2.0), 0.7), ("LogisticNormal", (torch.zeros(2), torch.ones(2)), (0.2, 0.3, 0.5)),
+    ("LogNormal", (0.5, 2.0), 0.7), ("HalfNormal", (2.0,), 0.7), ("HalfCauchy", (2.0,), 0.7)])
+def test_families_that_are_maps_of_others_say_of_which(name, arguments, at):
+    family, at = getattr(D, name)(*arguments), torch.tensor(at)
+    assert isinstance(family, D.TransformedDistribution)
+    for each in (family, family.expand([2]), pickle.loads(pickle.dumps(family))):
+        assert each.base_dist.batch_shape == each.batch_shape
+        if name.startswith("Half"):  # two values have one absolute value
+            mapped = each.base_dist.log_prob(at) + math.log(2)
+        else:
+            mapped = D.TransformedDistribution(each.base_dist, each.transforms).log_prob(at)
+        torch.testing.assert_close(each.log_prob(at), mapped)
+
+
 def test_the_default_of_checks_counts_when_values_are_checked():
     known, chained = D.Gamma(1.0, 1.0), D.Independent(D.LogNormal(torch.zeros(2), 1.0).expand([2]), 1)
     bad = torch.tensor([-1.0, -1.0])

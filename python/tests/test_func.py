@@ -9,6 +9,7 @@ import taeda as torch
 import taeda.autograd.forward_ad as fw
 from cases.func import PROGRAMS
 from taeda import nn
+from taeda.nn import functional as F
 
 EXPECTED = json.loads((pathlib.Path(__file__).parent / "golden" / "func.json").read_text(encoding="utf-8"))
 
@@ -202,9 +203,9 @@ def test_random_numbers_of_samples(x):
 
 def test_tensors_that_are_not_mapped_may_not_change(x):
     shared, total = torch.zeros(4), torch.zeros(4)
-    with pytest.raises(RuntimeError, match="in place that is not mapped"):
+    with pytest.raises(RuntimeError, match=r"vmap: inplace arithmetic\(self, \*extra_args\) is not possible"):
         torch.func.vmap(lambda a, b: b.add_(a), in_dims=(0, None))(x, shared)
-    with pytest.raises(RuntimeError, match="in place that is not mapped"):
+    with pytest.raises(RuntimeError, match=r"vmap: inplace arithmetic\(self, \*extra_args\) is not possible"):
         torch.func.vmap(lambda a: total.copy_(a))(x)
     assert torch.equal(torch.func.vmap(lambda a: a.clone().add_(1))(x), x + 1)
     y = x.clone()
@@ -225,3 +226,58 @@ def test_dimensions_that_fit_nothing(x):
         with pytest.raises(ValueError, match=words):
             wrong()
     assert vmap(lambda a: x, out_dims=None)(x) is x and vmap(lambda a: a * 2)(torch.zeros(0, 2)).shape == (0, 2)
+
+
+def test_what_depends_on_a_sample_is_refused(x):
+    for words, wrong in (("calling .item\\(\\) on a Tensor", lambda a: a * a.sum().item()),
+                         ("data-dependent control flow", lambda a: a if a.sum() > 0 else -a),
+                         ("Attempted to vmap over aten::nonzero", torch.nonzero), ("a boolean mask", lambda a: a[a > 0]),
+                         ("over `mask` in torch.masked_select", lambda a: torch.masked_select(a, a > 0)),
+                         ("vmap: fill_\\(self", lambda a: torch.zeros(4).fill_(a[0]))):
+        with pytest.raises(RuntimeError, match=words):
+            torch.func.vmap(wrong)(x)
+    seen = []
+    torch.func.vmap(lambda a: (seen.append(repr(a)), a)[1])(torch.ones(2, 1))
+    assert seen == ["BatchedTensor(lvl=1, bdim=0, value=\n    tensor([[1.],\n            [1.]])\n)"]
+
+
+def test_samples_are_computed_at_once(x):
+    calls = []
+
+    def f(a):
+        calls.append(a.shape)
+        return torch.func.vmap(lambda b: (b * a).sum())(x)
+    assert torch.allclose(torch.func.vmap(f)(x), x @ x.t()) and calls == [(4,)]
+    assert torch.equal(torch.func.vmap(torch.sin, chunk_size=2)(x), x.sin())
+    assert torch.func.vmap(lambda a: a[0], out_dims=-1)(x[..., None]).shape == (1, 3)
+    with pytest.warns(UserWarning, match="performance drop .* aten::histc"):
+        found = torch.func.vmap(lambda a: torch.histc(a, 4))(x)
+    assert torch.equal(found, torch.stack([torch.histc(a, 4) for a in x]))
+
+
+def test_derivatives_in_maps(x):
+    net = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2)).double()
+    x = x.double()
+    for transform in (torch.func.jacrev, torch.func.jacfwd, lambda f: torch.func.hessian(lambda a: f(a).prod()),
+                      lambda f: lambda a: torch.func.jvp(f, (a,), (a,))[1],
+                      lambda f: lambda a: torch.func.vjp(f, a)[1](f(a))[0]):
+        one = transform(net)
+        assert torch.allclose(torch.func.vmap(one)(x), torch.stack([one(a) for a in x]))
+    y = net(x[0].requires_grad_())
+    rows = torch.autograd.grad(y, net[0].weight, torch.eye(2).double(), is_grads_batched=True, retain_graph=True)[0]
+    assert torch.allclose(rows[1], torch.autograd.grad(y[1], net[0].weight)[0])
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x[0] * x[1] + x[2] ** 2, lambda x: (x[1:] - x[:-1] ** 2).pow(2).sum(), lambda x: (x.roll(1) * x).sum(),
+    lambda x: torch.where(x > 0, x ** 2, x ** 3).sum(), lambda x: torch.stack([x[0] * x[1], x[2].exp()]).prod(),
+    lambda x: (x.sort()[0] * torch.arange(3.0)).pow(2).sum(), lambda x: x.std(), lambda x: x.cumprod(0).sum(),
+    lambda x: torch.outer(x, x).add(torch.eye(3)).det(), lambda x: x.as_strided((2, 2), (1, 1)).prod(),
+    lambda x: torch.zeros(3).index_put((torch.tensor([0, 2]),), x[:2] * x[1:]).exp().sum(),
+    lambda x: F.pad(x[None, None], (1, 1), mode="reflect").pow(3).sum()])
+@pytest.mark.filterwarnings("ignore:There is a performance drop", "ignore:vmap. the formula of")
+def test_hessians_of_one_and_of_many_are_those_of_a_row_at_a_time(f):
+    x = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    rows = [torch.autograd.functional.hessian(f, row) for row in x]
+    assert torch.allclose(torch.func.hessian(f)(x[0]), rows[0], atol=1e-4)
+    assert torch.allclose(torch.vmap(torch.func.hessian(f))(x), torch.stack(rows), atol=1e-4)

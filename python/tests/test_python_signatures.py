@@ -38,6 +38,7 @@ def test_any_and_all_over_several_dimensions():
     t = torch.zeros(2, 3, 4)
     t[0, 1, 2] = 1
     assert t.any([1, 2]).tolist() == [True, False] and t.any(dim=(0, 2)).tolist() == [False, True, False]
+    assert t.any(()).equal(t != 0) and t.any(None) and t.any(axis=0, keepdims=True).shape == (1, 3, 4)
     assert t.any(keepdim=True).shape == (1, 1, 1) and torch.all(t + 1, (0, -1), keepdim=True).shape == (1, 3, 1)
     out = torch.empty(0, dtype=torch.bool)
     assert torch.any(t, dim=[1, 2], out=out) is out and out.tolist() == [True, False]

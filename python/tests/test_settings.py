@@ -81,6 +81,10 @@ def test_jit_gives_back_what_it_is_given():
     assert torch.jit.trace(f, torch.ones(1)) is f
     module = torch.nn.Linear(1, 1)
     assert torch.jit.trace_module(module, {"forward": torch.ones(1)}) is module and torch.jit.annotate(int, 3) == 3
+    seen = []
+    module.register_forward_hook(lambda module, args, output: seen.append(args))
+    torch.jit.trace_module(module, {"forward": [torch.ones(1)]})
+    assert [type(args) for args in seen[0]] == [torch.Tensor]
     assert torch.jit.optimize_for_inference(torch.jit.freeze(module.eval())) is module
     with pytest.raises(RuntimeError, match="modules in eval mode"):
         torch.jit.freeze(module.train())

@@ -1,10 +1,13 @@
 #include "taeda/autograd/engine.h"
 
+#include <algorithm>
+
 #include "taeda/autograd/meta.h"
 #include "taeda/autograd/pass.h"
 #include "taeda/autograd/sum.h"
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -45,6 +48,25 @@ void add_roots(Pass& pass, const std::vector<Tensor>& outputs, const std::vector
   }
 }
 
+/// A pass within a map over samples (Note [Mapped tensors]): of plain tensors, for which the levels
+/// of an output are dimensions. Levels that weights alone have stay levels, of all gradients.
+struct MappedPass {
+  std::vector<Tensor> outputs, weights;
+
+  MappedPass(const std::vector<Tensor>& given, const std::vector<Tensor>& given_weights) {
+    for (size_t i = 0; i < given.size(); ++i) {
+      const uint64_t levels = mapped_levels(given[i]);
+      outputs.push_back(plain_of(given[i]));
+      Tensor weight = root_gradient(given[i], given_weights.empty() ? Tensor() : given_weights[i]);
+      weights.push_back(levels_as_dims(expanded_to(weight, levels), levels));
+    }
+  }
+  static bool is_one(const std::vector<Tensor>& tensors) {
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [](const Tensor& t) { return is_mapped(t); });
+  }
+};
+
 }  // namespace
 
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
@@ -57,6 +79,10 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
         "autograd.grad when creating the graph to avoid this. If you have to use this function, "
         "make sure to reset the .grad fields of your parameters to None after use to break the "
         "cycle and avoid the leak.");
+  if (MappedPass::is_one(tensors)) {
+    const MappedPass plain(tensors, grad_tensors);
+    return backward(plain.outputs, plain.weights, retain_graph, create_graph, inputs);
+  }
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, true);
   add_roots(pass, tensors, grad_tensors);
@@ -78,6 +104,16 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& grad_outputs, std::optional<bool> retain_graph,
                          bool create_graph, bool allow_unused) {
   TAEDA_CHECK(!inputs.empty(), "`inputs` argument to `grad()` cannot be empty.");
+  if (MappedPass::is_one(outputs) || MappedPass::is_one(inputs)) {
+    const MappedPass plain(outputs, grad_outputs);
+    std::vector<Tensor> plain_inputs;
+    for (const Tensor& t : inputs) plain_inputs.push_back(plain_of(t));
+    std::vector<Tensor> found =
+        grad(plain.outputs, plain_inputs, plain.weights, retain_graph, create_graph, allow_unused);
+    for (size_t i = 0; i < found.size(); ++i)
+      if (found[i].defined()) found[i] = dims_as_levels(found[i], mapped_levels(inputs[i]));
+    return found;
+  }
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, false);
   add_roots(pass, outputs, grad_outputs);
@@ -92,7 +128,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                 " appears to not have been used in the graph. Set allow_unused=True if this is the "
                 "desired behavior.");
   for (Tensor& r : results)  // an expanded number is enough for nodes; a caller may write into it
-    if (r.defined() && r.is_strided() && r.layout().has_internal_overlap()) r = r.contiguous();
+    if (r.defined() && r.is_strided() && !is_mapped(r) && r.layout().has_internal_overlap())
+      r = r.contiguous();
   return results;
 }
 

@@ -7,6 +7,7 @@
 
 #include "taeda/autograd/meta.h"
 #include "taeda/autograd/sequence.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -16,7 +17,7 @@ namespace {
 class Outside {
  public:
   Outside(uint64_t first, const std::vector<Tensor>& watched) : first_(first) {
-    for (const Tensor& t : watched) watched_.insert(t.unsafe_impl());
+    for (const Tensor& t : watched) watched_.insert(plain_of(t).unsafe_impl());
   }
 
   /// With `cut` edges that do not lead there are taken away; without, the first way there is

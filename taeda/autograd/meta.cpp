@@ -5,6 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/rethrow.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/mapped.h"
 #include "taeda/tensor/parts.h"
 #include "taeda/tensor/sparse.h"
 
@@ -68,11 +69,11 @@ void accumulate(Tensor& grad, const Tensor& fresh) {
 }  // namespace
 
 AutogradMeta* find_meta(const Tensor& t) {
-  return static_cast<AutogradMeta*>(t.unsafe_impl()->meta.get());
+  return static_cast<AutogradMeta*>(plain_of(t).unsafe_impl()->meta.get());
 }
 
 AutogradMeta& meta_of(const Tensor& t) {
-  auto& slot = t.unsafe_impl()->meta;
+  auto& slot = plain_of(t).unsafe_impl()->meta;
   if (!slot) slot = std::make_unique<AutogradMeta>();
   return static_cast<AutogradMeta&>(*slot);
 }
@@ -149,7 +150,8 @@ TensorHook fill_retained(std::shared_ptr<Tensor> cell) {
   };
 }
 
-Edge gradient_edge(const Tensor& t) {
+Edge gradient_edge(const Tensor& given) {
+  const Tensor& t = plain_of(given);
   uint32_t nr = 0;
   if (NodePtr fn = grad_fn_of(t, &nr)) return {std::move(fn), nr};
   // Gradients end at a view that was made without gradients of a base that wants them.

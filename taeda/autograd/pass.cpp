@@ -9,7 +9,11 @@
 #include "taeda/autograd/pass.h"
 
 #include <algorithm>
+#include <bit>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <unordered_set>
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/engine.h"
@@ -19,6 +23,8 @@
 #include "taeda/base/error.h"
 #include "taeda/base/rethrow.h"
 #include "taeda/base/tracing.h"
+#include "taeda/base/warning.h"
+#include "taeda/tensor/mapped.h"
 #include "taeda/tensor/sparse.h"
 
 namespace taeda::inline v0_2::autograd {
@@ -27,6 +33,63 @@ namespace {
 
 thread_local Pass* current_pass = nullptr;
 thread_local int leaf_hooks = 0;
+
+TensorVec apply(Node& node, TensorVec grads, Needs needs);
+
+void warn_once_of_samples(const std::string& name) {
+  static std::mutex mutex;
+  static auto& warned = *new std::unordered_set<std::string>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!warned.insert(name).second) return;
+  }
+  TAEDA_WARN("vmap: the formula of ", name,
+             " takes gradients of one sample at a time; a batched backward pass is slower there");
+}
+
+/// The formula of a node for one sample of `level` after the other.
+TensorVec apply_to_samples(Node& node, const TensorVec& grads, Needs needs, int level) {
+  TensorVec all;
+  for (int64_t i = 0; i < Maps::samples(level); ++i) {
+    TensorVec sample;
+    const Maps::Outside outside(level);
+    for (const Tensor& g : grads) {
+      const bool differs = g.defined() && mapped_levels(g) >> level & 1;
+      sample.push_back(differs ? lowered(g).select(0, i) : g);
+    }
+    const TensorVec made = apply(node, std::move(sample), needs);
+    all.resize(made.size());
+    for (size_t k = 0; k < made.size(); ++k) {
+      if (!made[k].defined()) continue;
+      DimVector sizes(made[k].sizes());
+      sizes.insert(0, Maps::samples(level));
+      if (!all[k].defined()) all[k] = made[k].new_zeros(sizes);
+      all[k].select(0, i).copy_(made[k]);
+    }
+  }
+  for (Tensor& t : all)
+    if (t.defined()) t = raised(t, level);
+  return all;
+}
+
+/// The formula of a node. One that does not take gradients of many samples (Note [Mapped tensors]),
+/// since it writes them into a tensor that is not mapped or calls a kernel itself, says so by an
+/// error; it is called for each sample then.
+TensorVec apply(Node& node, TensorVec grads, Needs needs) {
+  uint64_t levels = 0;
+  if (Interceptors::has(Interceptors::kMap)) [[unlikely]]
+    for (const Tensor& g : grads)
+      if (g.defined()) levels |= mapped_levels(g);
+  const int level = 63 - std::countl_zero(levels);
+  if (level < 0 || Maps::samples(level) == 0) return node.apply(std::move(grads), needs);
+  try {
+    return node.apply(grads, needs);
+  } catch (const Error&) {
+    TensorVec out = apply_to_samples(node, grads, needs, level);
+    warn_once_of_samples(node.name());
+    return out;
+  }
+}
 
 /// The note of a node, and behind it those of the nodes whose backward recorded it and one another.
 std::string notes_of(Node& node) {
@@ -353,7 +416,7 @@ TensorVec Pass::call(Node& node, TensorVec grads) {
     if (tracing::wants(tracing::kSpans | tracing::kScopes)) [[unlikely]]
       span.enter(tracing::Kind::Backward, node.name());
     try {
-      out = node.apply(std::move(grads), Needs(mask));
+      out = apply(node, std::move(grads), Needs(mask));
     } catch (Error& e) {
       if (AnomalyMode::is_enabled()) e.add_context(taeda::detail::concat("in ", accused(node)));
       throw;

@@ -33,6 +33,10 @@ class Region {
   Parts divide(const Tensor& grad, bool with_inside) const;
 
  private:
+  /// `scatter` and `divide` of several gradients, whose first `maps` dimensions count them.
+  Tensor scatter_all(const Tensor& grad, int64_t maps) const;
+  Parts divide_all(const Tensor& grad, int64_t maps, bool with_inside) const;
+
   Layout base_, view_;     // from the first number that either shows
   int64_t cells_ = 0;      // numbers that they span
   ScalarType base_dtype_, view_dtype_;

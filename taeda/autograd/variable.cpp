@@ -5,6 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/mapped.h"
 #include "taeda/tensor/parts.h"
 #include "taeda/tensor/tensor_bodies.h"
 
@@ -22,7 +23,7 @@ void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, 
 }
 
 const Tensor& Tensor::requires_grad_(bool on) const {
-  TensorImpl& t = impl();
+  TensorImpl& t = *plain_of(*this).unsafe_impl();
   TAEDA_CHECK(
       is_leaf() || on,
       "you can only change requires_grad flags of leaf variables. If you want to use a computed "

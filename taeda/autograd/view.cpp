@@ -19,6 +19,7 @@
 #include "taeda/autograd/region.h"
 #include "taeda/base/error.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2::autograd {
 
@@ -132,7 +133,8 @@ void check_view(const char* op, const Tensor& view) {
               op, ")");
 }
 
-NodePtr grad_fn_of(const Tensor& t, uint32_t* output_nr) {
+NodePtr grad_fn_of(const Tensor& given, uint32_t* output_nr) {
+  const Tensor& t = plain_of(given);
   const TensorImpl& impl = *t.unsafe_impl();
   *output_nr = 0;
   if (impl.base && is_out_of_date(impl)) {

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <ostream>
+#include <type_traits>
 #include <vector>
 
 #include "taeda/base/macros.h"
@@ -76,6 +78,24 @@ class ArrayRef {
 
 /// Sizes, strides, dimensions.
 using IntArrayRef = ArrayRef<int64_t>;
+
+/// A list of integers that may be missing, which is not the same as empty.
+class OptionalIntArrayRef {
+ public:
+  OptionalIntArrayRef() = default;
+  OptionalIntArrayRef(std::nullopt_t) {}
+  OptionalIntArrayRef(const int64_t& one) : list_(IntArrayRef(one)) {}
+  OptionalIntArrayRef(const std::initializer_list<int64_t>& list) : list_(IntArrayRef(list)) {}
+  template <class L>
+  requires(std::is_convertible_v<const L&, IntArrayRef> && !std::is_arithmetic_v<L>)
+  OptionalIntArrayRef(const L& list) : list_(IntArrayRef(list)) {}
+
+  bool has_value() const { return list_.has_value(); }
+  IntArrayRef operator*() const { return *list_; }
+
+ private:
+  std::optional<IntArrayRef> list_;
+};
 
 /// "[2, 3]", as sizes appear in messages.
 inline std::ostream& operator<<(std::ostream& out, IntArrayRef list) {

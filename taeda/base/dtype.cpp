@@ -24,6 +24,7 @@ constexpr Names kNames[] = {
     {kHalf, "Half", "float16"},
     {kFloat, "Float", "float32"},
     {kDouble, "Double", "float64"},
+    {kComplexHalf, "ComplexHalf", "complex32"},
     {kComplexFloat, "ComplexFloat", "complex64"},
     {kComplexDouble, "ComplexDouble", "complex128"},
     {kBool, "Bool", "bool"},
@@ -81,6 +82,7 @@ ScalarType dtype_from_name(const std::string& name) {
                   {"long", kLong},
                   {"int", kInt},
                   {"short", kShort},
+                  {"chalf", kComplexHalf},
                   {"cfloat", kComplexFloat},
                   {"cdouble", kComplexDouble}};
   for (const auto& a : kAliases)
@@ -99,8 +101,7 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   if (detail::category(a) > detail::category(b)) std::swap(a, b);
   if (detail::category(a) != detail::category(b)) {
     // A complex result keeps the precision of a wider real operand.
-    if (b == kComplexFloat && a == kDouble) return kComplexDouble;
-    return b;
+    return is_complex(b) && is_floating_point(a) ? promote_types(to_complex_type(a), b) : b;
   }
   switch (detail::category(a)) {
     case 1:
@@ -109,7 +110,7 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
     case 2:
       if (element_size(a) == element_size(b)) return kFloat;  // float16 with bfloat16
       return element_size(a) > element_size(b) ? a : b;
-    default: return kComplexDouble;
+    default: return element_size(a) > element_size(b) ? a : b;
   }
 }
 
@@ -120,10 +121,14 @@ bool can_cast(ScalarType from, ScalarType to) {
 }
 
 ScalarType to_real_type(ScalarType t) {
-  return t == kComplexFloat ? kFloat : t == kComplexDouble ? kDouble : t;
+  return t == kComplexHalf     ? kHalf
+         : t == kComplexFloat  ? kFloat
+         : t == kComplexDouble ? kDouble
+                               : t;
 }
 
 ScalarType to_complex_type(ScalarType t) {
+  if (t == kHalf || t == kComplexHalf) return kComplexHalf;
   return t == kDouble || t == kComplexDouble ? kComplexDouble : kComplexFloat;
 }
 

@@ -21,6 +21,7 @@ enum class ScalarType : int8_t {
   Half = 5,
   Float = 6,
   Double = 7,
+  ComplexHalf = 8,
   ComplexFloat = 9,
   ComplexDouble = 10,
   Bool = 11,
@@ -46,6 +47,7 @@ constexpr ScalarType kLong = ScalarType::Long, kInt64 = kLong;
 constexpr ScalarType kHalf = ScalarType::Half, kFloat16 = kHalf;
 constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = kFloat;
 constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = kDouble;
+constexpr ScalarType kComplexHalf = ScalarType::ComplexHalf, kComplex32 = kComplexHalf;
 constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplex64 = kComplexFloat;
 constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble, kComplex128 = kComplexDouble;
 constexpr ScalarType kBool = ScalarType::Bool;
@@ -66,16 +68,19 @@ constexpr ScalarType kAllDtypes[] = {kByte,         kChar,          kShort, kInt
 /// of them, and not computed with. With those above, all that a tensor can have.
 constexpr ScalarType kStoredDtypes[] = {kFloat8_e5m2,     kFloat8_e4m3fn,  kFloat8_e5m2fnuz,
                                         kFloat8_e4m3fnuz, kFloat8_e8m0fnu, kUInt16,
-                                        kUInt32,          kUInt64};
+                                        kUInt32,          kUInt64,         kComplexHalf};
 
 /// What kind of numbers a dtype holds; stored: one of kStoredDtypes; reduced: 16 bits.
-constexpr bool is_stored(ScalarType t) { return t > ScalarType::Undefined; }
+constexpr bool is_stored(ScalarType t) { return t > ScalarType::Undefined || t == kComplexHalf; }
 constexpr bool is_wide_unsigned(ScalarType t) { return t >= kUInt16 && t <= kUInt64; }
-constexpr bool is_float8(ScalarType t) { return is_stored(t) && !is_wide_unsigned(t); }
-constexpr bool is_complex(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
+constexpr bool is_float8(ScalarType t) { return t > ScalarType::Undefined && !is_wide_unsigned(t); }
+constexpr bool is_complex(ScalarType t) { return t >= kComplexHalf && t <= kComplexDouble; }
 constexpr bool is_reduced_floating(ScalarType t) { return t == kHalf || t == kBFloat16; }
-/// What sums of such numbers are kept in: float for 16-bit ones.
-constexpr ScalarType computing_dtype(ScalarType t) { return is_reduced_floating(t) ? kFloat : t; }
+/// What such numbers are computed with: float for 16-bit ones and shorter, int64 for unsigned ones.
+constexpr ScalarType computing_dtype(ScalarType t) {
+  if (t == kComplexHalf) return kComplexFloat;
+  return is_reduced_floating(t) || is_float8(t) ? kFloat : t == kUInt16 || t == kUInt32 ? kLong : t;
+}
 constexpr bool is_floating_point(ScalarType t) {
   return t == kFloat || t == kDouble || is_reduced_floating(t) || is_float8(t);
 }
@@ -86,7 +91,7 @@ constexpr bool is_integral(ScalarType t, bool include_bool = false) {
 constexpr bool is_differentiable(ScalarType t) { return is_floating_point(t) || is_complex(t); }
 
 /// Bytes per element, by dtype.
-inline constexpr int8_t kElementBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 8, 16, 1, 0, 0, 0,
+inline constexpr int8_t kElementBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 0, 0, 0,
                                            2, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1,  1, 2, 4, 8,
                                            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 1};
 constexpr int64_t element_size(ScalarType t) {
@@ -169,4 +174,4 @@ TAEDA_ALWAYS_INLINE void dispatch(TypeList<T...>, const char* op, ScalarType t, 
   if (!found) detail::throw_no_dtype(op, t);
 }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

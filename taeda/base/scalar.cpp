@@ -22,19 +22,20 @@ bool Scalar::fits(const Range& range) const {
   if (is_floating_point() || is_complex())
     return holds(value_.d, range.lowest, range.most, range.integral) &&
            holds(imag_, range.lowest, range.most, range.integral);
-  // Every int64 is one modulo 2^64, and only fractions have numbers beyond.
+  // Every int64 is one modulo 2^64, and only fractions and uint64 have numbers beyond.
+  if (kind_ == kUInt64 && range.integral) return range.lowest == 0 && range.most > 0x1p62;
   if (range.integral && range.most > 0x1p62) return true;
   const double lowest = range.lowest == 0 ? -range.most : range.lowest;
-  return holds(static_cast<double>(value_.i), lowest, range.most, range.integral);
+  return holds(real(), lowest, range.most, range.integral);
 }
 
 void Scalar::check_fits(const Range& range) const {
-  TAEDA_CHECK(fits(range), "value cannot be converted to type ", range.type,
-              " without overflow: ", *this);
+  TAEDA_CHECK(fits(range), "value cannot be converted to type ", range.type, " without overflow");
 }
 
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   if (s.is_boolean()) return out << (s.toBool() ? "true" : "false");
+  if (s.type() == kUInt64) return out << s.to<uint64_t>();
   if (s.is_integral()) return out << s.toLong();
   if (s.is_complex()) {
     const auto z = s.to<std::complex<double>>();

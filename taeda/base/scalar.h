@@ -13,8 +13,9 @@
 
 namespace taeda::inline v0_2 {
 
-/// Holds a double, int64, bool or complex<double>. Which one it holds matters to type promotion.
-/// By default 0, an int64; `to` throws Error for what T cannot hold.
+/// Holds a double, int64, bool or complex<double>, and a uint64 of which int64 has none. Which one
+/// it holds matters to type promotion. By default 0, an int64; `to` throws Error for what T cannot
+/// hold.
 class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
@@ -27,7 +28,8 @@ class Scalar {
     value_.i = v;
   }
   template <class T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Scalar(T v) : kind_(kLong) {
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) Scalar(T v)
+      : kind_(std::is_unsigned_v<T> && static_cast<int64_t>(v) < 0 ? kUInt64 : kLong) {
     value_.i = static_cast<int64_t>(v);
   }
   template <class T>
@@ -38,11 +40,11 @@ class Scalar {
   template <class T>
   Scalar(complex<T> v) : Scalar(std::complex<double>(v.re, v.im)) {}
 
-  /// kDouble, kLong, kBool or kComplexDouble.
+  /// kDouble, kLong, kUInt64, kBool or kComplexDouble.
   ScalarType type() const { return kind_; }
   bool is_floating_point() const { return kind_ == kDouble; }
   bool is_integral(bool include_bool = false) const {
-    return kind_ == kLong || (include_bool && kind_ == kBool);
+    return kind_ == kLong || kind_ == kUInt64 || (include_bool && kind_ == kBool);
   }
   bool is_boolean() const { return kind_ == kBool; }
   bool is_complex() const { return kind_ == kComplexDouble; }
@@ -73,8 +75,9 @@ class Scalar {
     } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
       return T(static_cast<float>(real()));
     } else {
-      return kind_ == kDouble || kind_ == kComplexDouble ? static_cast<T>(value_.d)
-                                                         : static_cast<T>(value_.i);
+      if (kind_ == kDouble || kind_ == kComplexDouble) return static_cast<T>(value_.d);
+      return kind_ == kUInt64 ? static_cast<T>(static_cast<uint64_t>(value_.i))
+                              : static_cast<T>(value_.i);
     }
   }
   double toDouble() const { return to<double>(); }
@@ -121,9 +124,9 @@ class Scalar {
     if constexpr (std::is_same_v<T, bool>) {
       return {"bool", 0, 0, false, true};
     } else if constexpr (std::is_same_v<T, Half>) {
-      return {"Half", -65504., 65504., false, false};
+      return {"c10::Half", -65504., 65504., false, false};
     } else if constexpr (std::is_same_v<T, BFloat16>) {
-      return {"BFloat16", -0x1.fep127, 0x1.fep127, false, false};
+      return {"c10::BFloat16", -0x1.fep127, 0x1.fep127, false, false};
     } else if constexpr (std::is_integral_v<T>) {
       // The largest number of 64 bits that is a double as well.
       constexpr double most = sizeof(T) < 8
@@ -139,7 +142,7 @@ class Scalar {
               static_cast<double>(std::numeric_limits<T>::max()), false, false};
     } else {
       Range out = range_of<typename T::value_type>();
-      out.type = sizeof(T) == 8 ? "complex<float>" : "complex<double>";
+      out.type = sizeof(T) == 8 ? "c10::complex<float>" : "c10::complex<double>";
       out.complex = true;
       return out;
     }
@@ -147,9 +150,7 @@ class Scalar {
   bool fits(const Range& range) const;
   void check_fits(const Range& range) const;
 
-  double real() const {
-    return kind_ == kDouble || kind_ == kComplexDouble ? value_.d : static_cast<double>(value_.i);
-  }
+  double real() const { return cast<double>(); }
 
   union {
     double d;

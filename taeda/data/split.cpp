@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/ops/random/random.h"
 
 namespace taeda::inline v0_2::data {
@@ -75,21 +76,23 @@ std::vector<size_t> split_lengths(size_t size, ArrayRef<Part> parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     const double part = parts[i].amount;
     if (fractions) {
-      TAEDA_CHECK_VALUE(part >= 0 && part <= 1, "random_split: Fraction at index ", i,
-                        " is not between 0 and 1: ", part);
+      TAEDA_CHECK_VALUE(part >= 0 && part <= 1, "Fraction at index ", i,
+                        " is not between 0 and 1");
     } else {
+      TAEDA_CHECK_VALUE(sum == static_cast<double>(size),
+                        "Sum of input lengths does not equal the length of the input dataset!");
       TAEDA_CHECK_VALUE(part >= 0 && part <= kLargest && part == std::floor(part),
-                        "random_split: part ", i, " is no number of examples: ", part,
-                        "; fractions must sum to 1, these sum to ", sum);
+                        "random_split: part ", i, " is no number of examples: ", part);
     }
     out.push_back(
         static_cast<size_t>(std::floor(fractions ? static_cast<double>(size) * part : part)));
   }
   const size_t given = std::accumulate(out.begin(), out.end(), size_t{0});
-  if (fractions)
-    for (size_t i = 0; i + given < size; ++i) ++out[i % out.size()];
-  TAEDA_CHECK_VALUE(fractions || given == size, "random_split: parts of ", given,
-                    " examples in all do not make up a dataset of ", size);
+  for (size_t i = 0; i + given < size; ++i) ++out[i % out.size()];
+  for (size_t i = 0; i < out.size(); ++i)
+    if (fractions && out[i] == 0)
+      TAEDA_WARN("Length of split at index ", i,
+                 " is 0. This might result in an empty dataset.");
   return out;
 }
 

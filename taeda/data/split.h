@@ -25,9 +25,9 @@ struct Part {
 };
 
 /// How many of `size` examples each part has. Where `parts` are fractions that sum to 1, what is
-/// left when each is rounded down goes to the parts in turn (torch.utils.data.random_split); else
-/// they are numbers of examples. Throws ValueError for a fraction outside of 0 to 1, and for
-/// numbers that are negative, not whole, or do not sum to `size`.
+/// left when each is rounded down goes to the parts in turn (torch.utils.data.random_split), and a
+/// part of none is warned of; else they are numbers of examples. Throws ValueError for a fraction
+/// outside of 0 to 1, and for numbers that are negative, not whole, or do not sum to `size`.
 std::vector<size_t> split_lengths(size_t size, ArrayRef<Part> parts);
 
 /// `size` examples in random order, divided into parts of `split_lengths(size, parts)`. The order

@@ -1,11 +1,13 @@
 #include "taeda/distributions/distribution.h"
 
 #include <atomic>
+#include <charconv>
 #include <cstring>
 #include <ostream>
 #include <sstream>
 
 #include "taeda/base/error.h"
+#include "taeda/distributions/numbers.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/unary.h"
@@ -100,6 +102,23 @@ DimVector Distribution::extended_shape(IntArrayRef sample_shape) const {
   return joined(sample_shape, joined(batch_shape_, event_shape_));
 }
 
+std::string shape_text(IntArrayRef sizes) {
+  std::string out = "(";
+  for (const int64_t n : sizes) out += (out.size() > 1 ? ", " : "") + std::to_string(n);
+  return out + (sizes.size() == 1 ? ",)" : ")");
+}
+
+namespace {
+
+/// As Python writes it: "0.0".
+std::string number_text(double value) {
+  char text[32];
+  const std::string out(text, std::to_chars(text, text + sizeof text, value).ptr);
+  return out.find_first_not_of("-0123456789") == std::string::npos ? out + ".0" : out;
+}
+
+}  // namespace
+
 std::string Distribution::str() const {
   std::ostringstream out;
   out << name_ << "(";
@@ -107,7 +126,7 @@ std::string Distribution::str() const {
   for (const Stored& a : arguments_) {
     out << std::exchange(comma, ", ") << a.name << ": ";
     if (a.value.numel() == 1 && !a.value.is_meta())
-      out << a.value.item<double>();
+      out << number_text(a.value.item<double>());
     else
       out << "torch.Size(" << a.value.sizes() << ")";
   }
@@ -121,7 +140,7 @@ std::ostream& operator<<(std::ostream& out, const Distribution& distribution) {
 
 void Distribution::check_argument(const Stored& a, const Constraint& constraint) const {
   TAEDA_CHECK_VALUE(taeda::detail::every(constraint.check(a.value)), "Expected parameter ", a.name,
-                    " (Tensor of shape ", a.value.sizes(), ") of distribution ", str(),
+                    " (Tensor of shape ", shape_text(a.value.sizes()), ") of distribution ", str(),
                     " to satisfy the constraint ", constraint.str(),
                     ", but found invalid values:\n", a.value);
 }
@@ -144,7 +163,7 @@ void Distribution::check_value(const Tensor& value) const {
   }
   const Constraint inside = support();
   TAEDA_CHECK_VALUE(taeda::detail::every(inside.check(value)),
-                    "Expected value argument (Tensor of shape ", value.sizes(),
+                    "Expected value argument (Tensor of shape ", shape_text(value.sizes()),
                     ") to be within the support (", inside.str(), ") of the distribution ", str(),
                     ", but found invalid values:\n", value);
 }

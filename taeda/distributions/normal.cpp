@@ -134,7 +134,7 @@ Tensor checked(const Tensor& loc, Tensor matrix, const char* name,
   const Constraint constraint = constraints::positive_definite();
   if (validate_args.value_or(Distribution::default_validate_args()))
     TAEDA_CHECK_VALUE(taeda::detail::every(constraint.check(matrix)), "Expected parameter ", name,
-                      " (Tensor of shape ", matrix.sizes(),
+                      " (Tensor of shape ", shape_text(matrix.sizes()),
                       ") of distribution MultivariateNormal to "
                       "satisfy the constraint ",
                       constraint.str(), ", but found invalid values:\n", matrix);

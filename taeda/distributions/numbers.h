@@ -1,7 +1,8 @@
 // What several distributions need: limits of dtypes, random numbers like a parameter,
-// probabilities.
+// probabilities, words of errors.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "taeda/device/generator.h"
@@ -32,5 +33,8 @@ Tensor log1p_exp(const Tensor& x);
 Tensor log_beta(const Tensor& a, const Tensor& b);
 /// self where `inside` is true, else -inf.
 Tensor where_inside(const Tensor& inside, const Tensor& density);
+
+/// "(2, 3)", as Python writes sizes.
+std::string shape_text(IntArrayRef sizes);
 
 }  // namespace taeda::inline v0_2::distributions

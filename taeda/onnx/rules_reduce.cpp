@@ -72,9 +72,10 @@ void write_norm(Call& c) {
 
 /// any and all: the largest and smallest of zeros and ones.
 void write_truth(Call& c, const char* op) {
-  const std::string numbers = c.cast(c.operand(0, kBool), kBool, kInt);
+  const std::string truth = c.operand(0, kBool);
   const std::vector<int64_t> axes = has_dims(c) ? axes_of(c, 1) : std::vector<int64_t>();
-  c.give(c.cast(c.reduce(op, numbers, axes, has_dims(c) && c.flag(2)), kInt, kBool));
+  if (has_dims(c) && axes.empty()) return c.give(truth);
+  c.give(c.cast(c.reduce(op, c.cast(truth, kBool, kInt), axes, c.flag(2)), kInt, kBool));
 }
 
 void write_cumsum(Call& c) {

@@ -4,6 +4,7 @@
 
 #include "taeda/autograd/meta.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/mapped.h"
 #include "taeda/tensor/overlap.h"
 
 namespace taeda::inline v0_2::detail {
@@ -49,7 +50,8 @@ bool Destination::is_for(const char* name) const {
 bool Destination::accepts(ScalarType result) const {
   return (same_dtype_ ? result == to_.dtype() : can_cast(result, to_.dtype())) &&
          (!to_.is_inference() || InferenceMode::is_enabled()) &&
-         !to_.layout().has_internal_overlap() && to_.is_strided();
+         !to_.layout().has_internal_overlap() && to_.is_strided() &&
+         !is_mapped(to_);
 }
 
 Tensor Destination::take() {

@@ -1,8 +1,9 @@
 // What stands between a call of an operation and its body, for those who have something to do with
-// calls: autocast and observers. Not part of the public interface.
+// calls: maps over samples, observers and autocast. Not part of the public interface.
 #pragma once
 
 #include "taeda/ops/autocast.h"
+#include "taeda/ops/map/step.h"
 #include "taeda/ops/nn/conv.h"
 #include "taeda/tensor/interceptors.h"
 #include "taeda/tensor/observer.h"
@@ -50,11 +51,10 @@ struct Door<Result(Parameters...)> {
   /// The call of `body` for those who are interested.
   [[gnu::cold, gnu::noinline]] static Result pass(const OperationTraits& operation, Body body,
                                                   Parameters... arguments) {
-    if (operation.observed && is_observed())
-      return observe(
-          operation.name, [&](const auto&... a) -> Result { return cast(operation, body, a...); },
-          arguments...);
-    return cast(operation, body, arguments...);
+    if (Interceptors::has(Interceptors::kMap))
+      return MapStep<Result, Parameters...>::take({operation, body, pass, watched}, operation.name,
+                                                  arguments...);
+    return watched(operation, body, arguments...);
   }
 
   /// The same for an operation that has a composition, which an observer may prefer to see. What it
@@ -62,7 +62,8 @@ struct Door<Result(Parameters...)> {
   [[gnu::cold, gnu::noinline]] static Result pass_by_parts(const OperationTraits& operation,
                                                            Body body, Body composition,
                                                            Parameters... arguments) {
-    if (!is_observed() || !detail::observer_prefers_parts(operation.name))
+    if (!is_observed() || Interceptors::has(Interceptors::kMap) ||
+        !detail::observer_prefers_parts(operation.name))
       return pass(operation, body, arguments...);
     const Result parts = composition(arguments...);
     const Result result = [&] {
@@ -74,6 +75,14 @@ struct Door<Result(Parameters...)> {
   }
 
  private:
+  static Result watched(const OperationTraits& operation, Body body, Parameters... arguments) {
+    if (operation.observed && is_observed())
+      return observe(
+          operation.name, [&](const auto&... a) -> Result { return cast(operation, body, a...); },
+          arguments...);
+    return cast(operation, body, arguments...);
+  }
+
   /// A dtype that was asked for stands under autocast, too.
   static bool is_cast(const OperationTraits& operation,
                       const std::decay_t<Parameters>&... arguments) {

@@ -12,6 +12,7 @@ const char* detail::type_name(ScalarType t) {
     case kHalf: return "c10::Half";
     case kFloat: return "float";
     case kDouble: return "double";
+    case kComplexHalf: return "c10::complex<c10::Half>";
     case kComplexFloat: return "c10::complex<float>";
     case kComplexDouble: return "c10::complex<double>";
     case kBool: return "bool";

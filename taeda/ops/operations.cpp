@@ -7,17 +7,12 @@
 namespace taeda::inline v0_2 {
 
 namespace detail {
-/// Lines of fields between tabs, made by tools/ops: F(amily), O(peration) with its arguments. As
-/// text, because a table of pointers would be relocated whenever a program starts.
+/// Lines of fields between tabs, made by tools/ops: an operation with its arguments. As text,
+/// because a table of pointers would be relocated whenever a program starts.
 extern const char* const operations_text;
 }  // namespace detail
 
 namespace {
-
-struct Table {
-  std::vector<OperationFamily> families;
-  std::vector<Operation> operations;
-};
 
 std::vector<std::string_view> split(std::string_view text, char by) {
   std::vector<std::string_view> out;
@@ -44,32 +39,23 @@ Operation read_operation(const std::vector<std::string_view>& f) {
   return o;
 }
 
-Table read_table(std::string_view text) {
-  Table out;
+std::vector<Operation> read_table(std::string_view text) {
+  std::vector<Operation> out;
   for (const std::string_view line : split(text, '\n')) {
     if (line.empty()) continue;
     const std::vector<std::string_view> f = split(line, '\t');
-    const char kind = line[0];
-    if (kind == 'F') {
-      TAEDA_INTERNAL_ASSERT(f.size() == 4);
-      out.families.push_back({f[1], f[2], f[3]});
-    } else {
-      TAEDA_INTERNAL_ASSERT(f.size() >= kFields && (f.size() - kFields) % kFieldsOfArgument == 0);
-      out.operations.push_back(read_operation(f));
-    }
+    TAEDA_INTERNAL_ASSERT(f.size() >= kFields && (f.size() - kFields) % kFieldsOfArgument == 0);
+    out.push_back(read_operation(f));
   }
-  return out;
-}
-
-const Table& table() {
-  static const Table out = read_table(detail::operations_text);
   return out;
 }
 
 }  // namespace
 
-const std::vector<Operation>& operations() { return table().operations; }
-const std::vector<OperationFamily>& operation_families() { return table().families; }
+const std::vector<Operation>& operations() {
+  static const std::vector<Operation> out = read_table(detail::operations_text);
+  return out;
+}
 
 std::string Operation::signature() const {
   std::string out = space.empty() ? "" : std::string(space) + "::";

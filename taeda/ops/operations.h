@@ -42,13 +42,7 @@ struct Operation {
   std::string signature() const;
 };
 
-/// A header of operations.
-struct OperationFamily {
-  std::string_view name, header, doc;
-};
-
 /// All overloads in the order in which they are declared, those of one family together.
 const std::vector<Operation>& operations();
-const std::vector<OperationFamily>& operation_families();
 
 }  // namespace taeda

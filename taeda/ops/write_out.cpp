@@ -25,11 +25,33 @@ void check_memory(const detail::OutRule& rule, const Tensor& out, const Tensor& 
     check_no_overlap(out, {&in});
 }
 
+/// What PyTorch says where `out` has another dtype than the result; some operations have words of
+/// their own.
+std::string other_dtype(std::string_view name, ScalarType out, ScalarType result) {
+  using detail::concat;
+  if (name == "lerp") return concat("Found dtype ", out, " but expected ", result);
+  if (name == "multi_dot")
+    return concat("multi_dot(): expected out tensor to have dtype ", detail::type_name(result),
+                  " but got ", detail::type_name(out));
+  if (name == "tensordot")
+    return concat("tensordot: Expected the output tensor to have dtype ", result,
+                  ", but got an output tensor with dtype ", out);
+  if (name == "ormqr")
+    return concat(
+        "torch.ormqr: Expected input and result to have the same dtype, but input has "
+        "dtype",
+        result, " and result has dtype ", out);
+  if (name == "make_complex" || name == "polar")
+    return concat("Expected object of scalar type ", result, " but got scalar type ", out,
+                  " for argument 'out'");
+  return concat("Expected out tensor to have dtype ", detail::type_name(result), ", but got ",
+                detail::type_name(out), " instead");
+}
+
 /// Throws Error, in PyTorch's words, if `out` has a dtype that the rule does not take.
 void check_dtype(const detail::OutRule& rule, ScalarType out, ScalarType result) {
   using Dtype = detail::OutRule::Dtype;
-  TAEDA_CHECK(rule.dtype != Dtype::Same || out == result, "Expected out tensor to have dtype ",
-              detail::type_name(result), ", but got ", detail::type_name(out), " instead");
+  TAEDA_CHECK(rule.dtype != Dtype::Same || out == result, other_dtype(rule.name, out, result));
   TAEDA_CHECK(rule.dtype != Dtype::Truth || out == kBool || out == kByte, rule.name,
               " only supports bool tensor for result, got: ", to_string(out));
   TAEDA_CHECK(rule.dtype != Dtype::Floating || is_floating_point(out), rule.name,

@@ -8,7 +8,7 @@ namespace taeda::inline v0_2 {
 
 class Interceptors {
  public:
-  enum Kind : uint32_t { kAutocast = 1, kObserver = 2 };
+  enum Kind : uint32_t { kAutocast = 1, kObserver = 2, kMap = 4 };
 
   /// Whether there are any on the calling thread.
   static bool any() { return __builtin_expect(word_ != 0, 0); }

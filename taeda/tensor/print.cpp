@@ -208,8 +208,7 @@ std::string elements_text(const Tensor& t, int64_t indent) {
   if (t.numel() == 0) return "[]";
   NoGradGuard guard;
   Tensor host = t.detach().cpu();
-  if (is_stored(host.dtype()) && host.dtype() != kUInt64)
-    host = host.to(is_float8(host.dtype()) ? kFloat : kLong);
+  if (is_stored(host.dtype())) host = host.to(computing_dtype(host.dtype()));
   Elements elements(host);
   return format_nested(elements, host.layout(), 0, indent);
 }

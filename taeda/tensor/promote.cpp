@@ -44,11 +44,6 @@ ScalarType result_type(ArrayRef<Operand> operands) {
   return combine(dims, combine(zero_dim, numbers));
 }
 
-ScalarType float_result_type(ArrayRef<Operand> operands) {
-  const ScalarType t = result_type(operands);
-  return is_integral(t, true) ? get_default_dtype() : t;
-}
-
 namespace {
 ScalarType type_of_both(const Operand& a, const Operand& b) {
   const Operand both[] = {a, b};

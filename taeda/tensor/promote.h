@@ -10,8 +10,4 @@ namespace taeda::inline v0_2 {
 /// numbers.
 ScalarType result_type(ArrayRef<Operand> operands);
 
-/// `result_type`, with integers and bool replaced by the default floating dtype (for exp, div,
-/// ...).
-ScalarType float_result_type(ArrayRef<Operand> operands);
-
 }  // namespace taeda

@@ -146,49 +146,21 @@ void ConfusionMatrix::update(const Tensor& output, const Tensor& target) {
           .view({classes_, classes_}));
 }
 
-namespace {
-
-/// Of each class: hits, how often it was the target, and how often the output.
-struct Counts {
-  Tensor hits, targets, outputs;
-};
-
-Counts counts(const Tensor& confusion) {
-  return {confusion.diagonal(), confusion.sum(1), confusion.sum(0)};
-}
-
-/// numerator / denominator of each class, 0 where both are 0, as one number.
-Tensor averaged(const char* metric, const Counts& c, const Tensor& numerator,
-                const Tensor& denominator, Average average) {
-  TAEDA_CHECK_VALUE(c.targets.sum().item<double>() > 0, metric,
+Tensor ClassScore::compute() const {
+  const Tensor confusion = sums(), targets = confusion.sum(1), outputs = confusion.sum(0);
+  TAEDA_CHECK_VALUE(targets.sum().item<double>() > 0, name(),
                     ".compute: nothing was counted since the last reset");
-  if (average == Average::Micro) return numerator.sum() / denominator.sum();
-  const Tensor each = numerator / denominator.clamp_min(1);
-  switch (average) {
+  const Tensor hits = confusion.diagonal() * (a_ + b_), counted = targets * a_ + outputs * b_;
+  if (average_ == Average::Micro) return hits.sum() / counted.sum();
+  const Tensor each = hits / counted.clamp_min(1);
+  switch (average_) {
     case Average::Macro: {
-      const Tensor occurs = exact((c.targets + c.outputs).gt(0));
+      const Tensor occurs = exact((targets + outputs).gt(0));
       return (each * occurs).sum() / occurs.sum();
     }
-    case Average::Weighted: return (each * c.targets).sum() / c.targets.sum();
+    case Average::Weighted: return (each * targets).sum() / targets.sum();
     default: return each;
   }
-}
-
-}  // namespace
-
-Tensor Precision::compute() const {
-  const Counts c = counts(sums());
-  return averaged(name(), c, c.hits, c.outputs, average_);
-}
-
-Tensor Recall::compute() const {
-  const Counts c = counts(sums());
-  return averaged(name(), c, c.hits, c.targets, average_);
-}
-
-Tensor F1Score::compute() const {
-  const Counts c = counts(sums());
-  return averaged(name(), c, c.hits * 2, c.targets + c.outputs, average_);
 }
 
 void AUROC::update(const Tensor& scores, const Tensor& target) {

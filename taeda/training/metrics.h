@@ -109,40 +109,45 @@ class ConfusionMatrix : public SumMetric {
 /// (classes), 0 for those that do not occur.
 enum class Average : uint8_t { None, Macro, Micro, Weighted };
 
+/// Hits of each class over how often it was the target, the output, or both.
+class ClassScore : public ConfusionMatrix {
+ public:
+  /// (a + b) hits / (a targets + b outputs) of each class, 0 where a class does not occur.
+  Tensor compute() const override;
+
+ protected:
+  /// `a` counts targets, `b` outputs.
+  ClassScore(const char* name, int64_t classes, Average average,
+             std::optional<int64_t> ignore_index, double a, double b)
+      : ConfusionMatrix(name, classes, ignore_index), average_(average), a_(a), b_(b) {}
+
+ private:
+  Average average_;
+  double a_, b_;
+};
+
 /// Right ones among those that were taken for a class.
-class Precision : public ConfusionMatrix {
+class Precision : public ClassScore {
  public:
   explicit Precision(int64_t classes, Average average = Average::Macro,
                      std::optional<int64_t> ignore_index = {})
-      : ConfusionMatrix("Precision", classes, ignore_index), average_(average) {}
-  Tensor compute() const override;
-
- private:
-  Average average_;
+      : ClassScore("Precision", classes, average, ignore_index, 0, 1) {}
 };
 
 /// Right ones among those of a class.
-class Recall : public ConfusionMatrix {
+class Recall : public ClassScore {
  public:
   explicit Recall(int64_t classes, Average average = Average::Macro,
                   std::optional<int64_t> ignore_index = {})
-      : ConfusionMatrix("Recall", classes, ignore_index), average_(average) {}
-  Tensor compute() const override;
-
- private:
-  Average average_;
+      : ClassScore("Recall", classes, average, ignore_index, 1, 0) {}
 };
 
 /// The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
-class F1Score : public ConfusionMatrix {
+class F1Score : public ClassScore {
  public:
   explicit F1Score(int64_t classes, Average average = Average::Macro,
                    std::optional<int64_t> ignore_index = {})
-      : ConfusionMatrix("F1Score", classes, ignore_index), average_(average) {}
-  Tensor compute() const override;
-
- private:
-  Average average_;
+      : ClassScore("F1Score", classes, average, ignore_index, 1, 1) {}
 };
 
 /// The area under the curve of the true positive rate over the false positive rate: how likely a

@@ -1,47 +1,69 @@
-// Transforms of pictures, as torchvision.transforms: tensors (C, H, W), uint8 or floating point
-// from 0 to 1, on the CPU. Each is a function of a picture, and goes into a dataset's map().
+// Transforms of pictures, as torchvision.transforms: tensors (..., C, H, W), uint8 or floating
+// point from 0 to 1. Each is a function of a picture, and goes into a dataset's map().
 //
 //     auto set = CIFAR10(root).map(Compose({RandomCrop(32, {.padding = {4}}),
 //                                           RandomHorizontalFlip(), Normalize({.5}, {.25})}));
 //
 // Random ones draw from data::worker_generator(): the seed of the loader decides, however many
-// workers it has. Outside a loader a seed gives torchvision's numbers.
+// workers it has. Outside a loader a seed gives torchvision's numbers. What they do is
+// functional.h's, and Python's.
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <vector>
 
 #include "taeda/data/transform.h"
-#include "taeda/nn/types.h"
-#include "taeda/tensor/tensor.h"
+#include "taeda/vision/picture_types.h"
 
 namespace taeda::inline v0_2::vision::transforms {
 
 /// What all of them are: also a function of an example, whose data it changes.
 using PictureTransform = data::transforms::TensorTransform<Tensor>;
+/// A transform, or any function of a picture.
+using PictureFunction = std::function<Tensor(Tensor)>;
 
-/// Height and width; one number stands for both.
-/// In pixels, positive.
-struct ImageSize {
-  int64_t height, width;
-  ImageSize(int64_t side) : height(side), width(side) {}
-  ImageSize(int64_t h, int64_t w) : height(h), width(w) {}
+/// A transform that is one function, which most here are.
+/// Throws ValueError for what is no picture.
+class Change : public PictureTransform {
+ public:
+  Tensor operator()(Tensor image) override;
+
+ protected:
+  Change(const char* name, std::function<Tensor(const Tensor&)> function)
+      : name_(name), function_(std::move(function)) {}
+
+ private:
+  const char* name_;
+  std::function<Tensor(const Tensor&)> function_;
 };
-
-/// Pixels around a picture: {all}, {left and right, top and bottom} or {left, top, right, bottom}.
-/// Throws ValueError for other numbers of entries.
-std::vector<int64_t> sides_of(const std::vector<int64_t>& padding);
 
 /// One after the other.
 class Compose : public PictureTransform {
  public:
   /// ValueError for an empty function.
-  explicit Compose(std::vector<std::function<Tensor(Tensor)>> transforms);
+  explicit Compose(std::vector<PictureFunction> transforms);
   Tensor operator()(Tensor image) override;
 
  private:
-  std::vector<std::function<Tensor(Tensor)>> transforms_;
+  std::vector<PictureFunction> transforms_;
+};
+
+/// A function as transform.
+struct Lambda : Compose {
+  explicit Lambda(PictureFunction function) : Compose({std::move(function)}) {}
+};
+
+/// All of some transforms, or none with probability 1 - p.
+struct RandomApply : Compose {
+  explicit RandomApply(std::vector<PictureFunction> transforms, double p = 0.5);
+};
+/// One of several transforms, by weights `p` if given. Throws ValueError for another number of
+/// them.
+struct RandomChoice : Compose {
+  explicit RandomChoice(std::vector<PictureFunction> transforms, std::vector<double> p = {});
+};
+/// All of some transforms, in random order.
+struct RandomOrder : Compose {
+  explicit RandomOrder(std::vector<PictureFunction> transforms);
 };
 
 /// uint8 from 0 to 255 becomes float from 0 to 1; floats stay as they are.
@@ -50,116 +72,201 @@ class ToTensor : public PictureTransform {
   Tensor operator()(Tensor image) override;
 };
 
+/// Another dtype, with the range that is usual for it.
+struct ConvertImageDtype : Change {
+  explicit ConvertImageDtype(ScalarType dtype = kFloat);
+};
+
 /// (image - mean) / std; one number, or one per channel.
 using Normalize = data::transforms::Normalize<Tensor>;
 
-/// How a picture gets pixels between its pixels.
-enum class InterpolationMode { kNearest, kBilinear };
+/// Of Resize.
+struct ResizeOptions {
+  InterpolationMode interpolation = InterpolationMode::kBilinear;
+  std::optional<int64_t> max_size = {};  ///< of the longer side, if one number is the shorter's
+  bool antialias = true;
+};
 
 /// To (height, width), or so that the shorter side has `size` pixels. Bilinear interpolation takes
 /// the mean over what a pixel of a smaller picture covers, unless not `antialias` (PyTorch's
 /// interpolate with align_corners=False).
-class Resize : public PictureTransform {
- public:
-  struct Options {
-    InterpolationMode interpolation = InterpolationMode::kBilinear;
-    bool antialias = true;
-  };
-  explicit Resize(int64_t size) : Resize(size, Options{}) {}
-  Resize(int64_t size, Options options);
-  explicit Resize(ImageSize size) : Resize(size, Options{}) {}
-  Resize(ImageSize size, Options options);
-  Tensor operator()(Tensor image) override;
-
- private:
-  std::optional<ImageSize> size_;
-  int64_t shorter_ = 0;
-  Options options_;
+struct Resize : Change {
+  using Options = ResizeOptions;
+  explicit Resize(int64_t size, Options options = {});
+  explicit Resize(ImageSize size, Options options = {});
 };
 
 /// The middle; zeros are added around a picture that is smaller.
-class CenterCrop : public PictureTransform {
- public:
-  explicit CenterCrop(ImageSize size) : size_(size) {}
-  Tensor operator()(Tensor image) override;
-
- private:
-  ImageSize size_;
+struct CenterCrop : Change {
+  explicit CenterCrop(ImageSize size);
 };
 
-/// Adds pixels around. kReflect and kReplicate ("edge") continue the picture.
-class Pad : public PictureTransform {
- public:
-  explicit Pad(std::vector<int64_t> padding, double fill = 0, PaddingMode padding_mode = kConstant)
-      : sides_(sides_of(padding)), fill_(fill), mode_(padding_mode) {}
-  Tensor operator()(Tensor image) override;
-
- private:
-  std::vector<int64_t> sides_;
-  double fill_;
-  PaddingMode mode_;
+/// The four corners and the middle, stacked: [5, ...].
+struct FiveCrop : Change {
+  explicit FiveCrop(ImageSize size);
+};
+/// Of TenCrop.
+struct TenCropOptions {
+  bool vertical_flip = false;  ///< whether the mirror image is upside down
+};
+/// FiveCrop of the picture and of its mirror image: [10, ...].
+struct TenCrop : Change {
+  explicit TenCrop(ImageSize size, TenCropOptions options = {});
 };
 
+/// Adds pixels around: {all}, {left and right, top and bottom} or {left, top, right, bottom} of
+/// them. kReflect, kSymmetric and kReplicate ("edge") continue the picture. Throws ValueError for
+/// other numbers of entries.
+struct Pad : Change {
+  explicit Pad(const std::vector<int64_t>& padding, Fill fill = 0,
+               Continuation padding_mode = kConstant);
+};
+
+/// Of RandomCrop.
+struct RandomCropOptions {
+  std::vector<int64_t> padding = {};  ///< as for Pad, before cropping
+  bool pad_if_needed = false;
+  Fill fill = 0;
+  Continuation padding_mode = kConstant;
+};
 /// A piece at a random place. Throws ValueError for a picture that is smaller, unless
 /// `pad_if_needed`.
-class RandomCrop : public PictureTransform {
- public:
-  struct Options {
-    std::vector<int64_t> padding = {};  ///< as for Pad, before cropping
-    bool pad_if_needed = false;
-    double fill = 0;
-    PaddingMode padding_mode = kConstant;
-  };
-  explicit RandomCrop(ImageSize size) : RandomCrop(size, Options{}) {}
-  RandomCrop(ImageSize size, Options options);
-  Tensor operator()(Tensor image) override;
-
- private:
-  ImageSize size_;
-  Options options_;
+struct RandomCrop : Change {
+  using Options = RandomCropOptions;
+  explicit RandomCrop(ImageSize size, Options options = {});
 };
 
-/// Mirrors left and right with probability p. Throws ValueError for a p that is none.
-class RandomHorizontalFlip : public PictureTransform {
- public:
+/// Of RandomResizedCrop.
+struct RandomResizedCropOptions {
+  Range scale = {0.08, 1};         ///< the piece's part of the area
+  Range ratio = {3. / 4, 4. / 3};  ///< of its width to its height
+  InterpolationMode interpolation = InterpolationMode::kBilinear;
+  bool antialias = true;
+};
+/// A random piece in one size.
+struct RandomResizedCrop : Change {
+  explicit RandomResizedCrop(ImageSize size, RandomResizedCropOptions options = {});
+};
+
+/// Mirrors left and right with probability p. Throws ValueError for a p that is none, as all below
+/// do.
+struct RandomHorizontalFlip : Change {
   explicit RandomHorizontalFlip(double p = 0.5);
-  Tensor operator()(Tensor image) override;
-
- private:
-  double p_;
+};
+/// Mirrors top and bottom with probability p.
+struct RandomVerticalFlip : Change {
+  explicit RandomVerticalFlip(double p = 0.5);
 };
 
-/// Mirrors top and bottom with probability p. Throws ValueError for a p that is none.
-class RandomVerticalFlip : public PictureTransform {
- public:
-  explicit RandomVerticalFlip(double p = 0.5);
-  Tensor operator()(Tensor image) override;
+/// Of RandomRotation.
+struct RandomRotationOptions {
+  InterpolationMode interpolation = InterpolationMode::kNearest;
+  bool expand = false;  ///< whether the result holds the whole picture
+  std::optional<std::array<double, 2>> center = {};
+  Fill fill = 0;
+};
+/// Turns by a random angle, from -x to x degrees or from the smallest to the largest.
+struct RandomRotation : Change {
+  explicit RandomRotation(Spread degrees, RandomRotationOptions options = {});
+};
 
- private:
-  double p_;
+/// Of RandomAffine.
+struct RandomAffineOptions {
+  std::optional<std::array<double, 2>> translate = {};  ///< at most, of width and height
+  std::optional<Range> scale = {};
+  std::vector<double> shear = {};  ///< degrees: {x}, {from, to} or {x from, x to, y from, y to}
+  InterpolationMode interpolation = InterpolationMode::kNearest;
+  Fill fill = 0;
+  std::optional<std::array<double, 2>> center = {};
+};
+/// Turns (degrees), moves, scales and shears at random. Throws ValueError for parts that are not
+/// from 0 to 1, scales that are not positive and another number of shears.
+struct RandomAffine : Change {
+  explicit RandomAffine(Spread degrees, RandomAffineOptions options = {});
+};
+
+/// Of RandomPerspective.
+struct RandomPerspectiveOptions {
+  double distortion_scale = 0.5;
+  double p = 0.5;
+  InterpolationMode interpolation = InterpolationMode::kBilinear;
+  Fill fill = 0;
+};
+/// Moves the corners inwards at random, by at most `distortion_scale` of half a side.
+struct RandomPerspective : Change {
+  explicit RandomPerspective(RandomPerspectiveOptions options = {});
+};
+
+/// Of ElasticTransform.
+struct ElasticTransformOptions {
+  std::array<double, 2> alpha = {50, 50};  ///< how far, across and down
+  std::array<double, 2> sigma = {5, 5};    ///< how smoothly
+  InterpolationMode interpolation = InterpolationMode::kBilinear;
+  Fill fill = 0;
+};
+/// Moves each pixel at random, neighbours alike, as if the picture were seen through water.
+struct ElasticTransform : Change {
+  explicit ElasticTransform(ElasticTransformOptions options = {});
+};
+
+/// Of RandomErasing.
+struct RandomErasingOptions {
+  double p = 0.5;
+  Range scale = {0.02, 0.33};  ///< the rectangle's part of the area
+  Range ratio = {0.3, 3.3};    ///< of its height to its width
+  Fill value = 0;              ///< noise if it is empty
+};
+/// Replaces a random rectangle. Throws ValueError for parts that are not from 0 to 1.
+struct RandomErasing : Change {
+  explicit RandomErasing(RandomErasingOptions options = {});
+};
+
+/// Blurs by a Gaussian of a random width; the kernel's sizes are across and down. Throws ValueError
+/// for an even kernel and for widths that are not positive.
+struct GaussianBlur : Change {
+  explicit GaussianBlur(std::initializer_list<int64_t> kernel_size)
+      : GaussianBlur(nn::ExpandingArray<2>(kernel_size)) {}
+  explicit GaussianBlur(nn::ExpandingArray<2> kernel_size, Range sigma = {0.1, 2});
 };
 
 /// Grey by the weights of ITU-R BT.601 (0.2989, 0.587, 0.114), in 1 or 3 equal channels.
-class Grayscale : public PictureTransform {
- public:
+struct Grayscale : Change {
   explicit Grayscale(int64_t num_output_channels = 1);
-  Tensor operator()(Tensor image) override;
-
- private:
-  int64_t channels_;
 };
 
 /// Brightness, contrast and saturation times a factor from [1 - x, 1 + x] (not below 0), hue moved
-/// by [-x, x] of the circle, in a random order. Throws ValueError for negative numbers and a hue
-/// above 0.5, and for pictures of other than 1 or 3 channels.
-class ColorJitter : public PictureTransform {
- public:
-  explicit ColorJitter(double brightness = 0, double contrast = 0, double saturation = 0,
-                       double hue = 0);
-  Tensor operator()(Tensor image) override;
+/// by [-x, x] of the circle, or from the smallest to the largest, in a random order. Throws
+/// ValueError for negative numbers and a hue beyond 0.5, and TypeError for pictures of other than 1
+/// or 3 channels.
+struct ColorJitter : Change {
+  explicit ColorJitter(Spread brightness = 0, Spread contrast = 0, Spread saturation = 0,
+                       Spread hue = 0);
+};
 
- private:
-  double brightness_, contrast_, saturation_, hue_;
+// With probability p: grey in as many channels, and what functional.h has by these names.
+
+struct RandomGrayscale : Change {
+  explicit RandomGrayscale(double p = 0.1);
+};
+struct RandomInvert : Change {
+  explicit RandomInvert(double p = 0.5);
+};
+struct RandomPosterize : Change {
+  explicit RandomPosterize(int64_t bits, double p = 0.5);
+};
+struct RandomSolarize : Change {
+  explicit RandomSolarize(double threshold, double p = 0.5);
+};
+struct RandomAdjustSharpness : Change {
+  explicit RandomAdjustSharpness(double sharpness_factor, double p = 0.5);
+};
+struct RandomAutocontrast : Change {
+  explicit RandomAutocontrast(double p = 0.5);
+};
+struct RandomEqualize : Change {
+  explicit RandomEqualize(double p = 0.5);
 };
 
 }  // namespace taeda::inline v0_2::vision::transforms
+
+#include "taeda/vision/augment.h"

@@ -43,8 +43,12 @@ TEST(Split, PartsThatDoNotFitAreRefused) {
   EXPECT_THAT(error_of([] {
                 data::split_lengths(10, {4, 3});
               }),
-              HasSubstr("parts of 7 examples in all do not make up a dataset of 10"));
-  EXPECT_THAT(error_of([] { data::split_lengths(10, {0.7, 0.2}); }), HasSubstr("these sum to 0.9"));
+              HasSubstr("Sum of input lengths does not equal"));
+  EXPECT_THAT(error_of([] { data::split_lengths(10, {0.7, 0.2}); }), HasSubstr("Sum of input"));
+  EXPECT_THAT(error_of([] {
+                data::split_lengths(2, {0.5, 1.5});
+              }),
+              HasSubstr("part 0 is no number"));
   EXPECT_THAT(error_of([] {
                 data::split_lengths(10, {1.5, -0.5});
               }),

@@ -208,7 +208,7 @@ TEST(Distribution, WrongParametersAreNamed) {
       error_of([] {
         D::Normal(0, tensor({1.0, -1.0}));
       }),
-      AllOf(HasSubstr("Expected parameter scale (Tensor of shape [2]) of distribution Normal"),
+      AllOf(HasSubstr("Expected parameter scale (Tensor of shape (2,)) of distribution Normal"),
             HasSubstr("GreaterThan(lower_bound=0.0)"), HasSubstr("-1")));
   EXPECT_THAT(error_of([] { D::Bernoulli(1.5); }),
               HasSubstr("Interval(lower_bound=0.0, upper_bound=1.0)"));
@@ -237,7 +237,7 @@ TEST(Distribution, WrongParametersAreNamed) {
 TEST(Distribution, WrongValuesAreNamed) {
   EXPECT_THAT(error_of([] { D::Exponential(1).log_prob(tensor(-2.0)); }),
               AllOf(HasSubstr("to be within the support (GreaterThanEq(lower_bound=0.0))"),
-                    HasSubstr("Exponential(rate: 1)"), HasSubstr("-2")));
+                    HasSubstr("Exponential(rate: 1.0)"), HasSubstr("-2")));
   EXPECT_THAT(error_of([] { D::Categorical(ones({3})).log_prob(tensor(3.0)); }),
               HasSubstr("IntegerInterval(lower_bound=0"));
   EXPECT_THAT(error_of([] { D::Normal(zeros({3}), 1).log_prob(zeros({2})); }),

@@ -97,7 +97,7 @@ const std::vector<Row> kOfMoreOutcomesAndPositiveNumbers = {
     REFUSED(ValueError, D::StudentT(0), "Expected parameter df"),
     REFUSED(ValueError, D::FisherSnedecor(1, 0), "Expected parameter df2"),
     REFUSED(ValueError, D::Uniform(1, 1),
-            "Uniform is not defined when low>= high: Uniform(low: 1,"),
+            "Uniform is not defined when low>= high: Uniform(low: 1.0,"),
     REFUSED(ValueError, D::Uniform(0, 1).log_prob(tensor(2.0)), "within the support (Interval("),
     REFUSED(Error, D::Uniform(zeros({2}), ones({3})),
             "The size of tensor a (2) must match the size of tensor b"),

@@ -75,7 +75,7 @@ const std::vector<Row> rows_1 = {
         Error, writer().add_scalar("a", Tensor()),
         "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient tha"),
     REFUSED(Error, writer().add_scalar("a", tensor(std::complex<float>(1, 2))),
-            "value cannot be converted to type double without overflow: 1+2j"),
+            "value cannot be converted to type double without overflow"),
     ACCEPTED(writer().add_scalar("a", 1.0, -3), "PyTorch accepts it"),
     ACCEPTED(writer().add_scalar("a", 1.0, 3, kNaN), "PyTorch accepts it"),
     ACCEPTED(writer().add_scalars("a", {}), "PyTorch accepts it"),

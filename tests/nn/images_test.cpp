@@ -528,6 +528,7 @@ TEST(ImageFunctions, RejectWhatDoesNotFitPoolsAndLosses) {
   };
   EXPECT_EQ(margin(tensor({1})), "inconsistent target size, got: [1]");
   EXPECT_EQ(margin(tensor({1, 3})), "target out of range");
+  EXPECT_EQ(margin(tensor({1, 3}, kInt)), "expected scalar type Long but found Int");
   EXPECT_EQ(margin(tensor({1, 2}), MultiMarginLossOptions{.p = 3}),
             "only p == 1 and p == 2 supported");
   EXPECT_THAT(margin(tensor({1, 2}), MultiMarginLossOptions{.weight = ones({2})}),

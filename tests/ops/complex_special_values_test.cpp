@@ -54,6 +54,7 @@ TEST(ComplexQuotients, OfNumbersWhoseSquaresAreOutOfRange) {
     EXPECT_TRUE(agree(values_of(x.div(Complex(large, large)))[0], 1, tolerance));
     const Tensor added = zeros_like(x).addcdiv(x, x, 2.0);
     for (const Complex& two : values_of(added)) EXPECT_TRUE(agree(two, 2, tolerance)) << two;
+    EXPECT_TRUE(isinf(ones_like(x).addcdiv(x, zeros_like(x))).all().item<bool>());
     const Tensor leaf = x.clone().requires_grad_();
     real(leaf.div(x)).sum().backward();
     EXPECT_TRUE(isfinite(leaf.grad()).all().item<bool>()) << leaf.grad();

@@ -113,6 +113,8 @@ TEST(Fft, KeepsEnergyAndSums) {
   EXPECT_LT(relative_error(fft::ifftn(fft::fftn(x, {}, {}, "forward"), {}, {}, "forward"), x),
             1e-14);
   EXPECT_LT(relative_error(fft::irfftn(fft::rfftn(real(x)), {6, 7, 30}), real(x)), 1e-14);
+  const int one = 1;  // of another type than a list's elements
+  EXPECT_LT(relative_error(fft::fftn(x, {}, one), fft::fft(x, {}, 1)), 1e-14);
 }
 
 TEST(Fft, DoesNotDependOnThreads) {

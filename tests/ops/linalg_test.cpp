@@ -77,6 +77,24 @@ TEST_F(Linalg, DecompositionsMultiplyBack) {
   }
 }
 
+TEST_F(Linalg, ReflectorsOfComplexMatrices) {
+  for (const auto& [m, n] : {std::pair{5, 3}, {3, 3}, {2, 4}}) {
+    const Tensor a = make_complex(doubles({2, m, n}), doubles({2, m, n}));
+    const int64_t k = std::min(m, n);
+    const auto [packed, tau] = geqrf(a);
+    const Tensor reflectors = packed.narrow(-1, 0, k), r = packed.narrow(-2, 0, k).triu(),
+                 q = linalg::householder_product(reflectors, tau);
+    EXPECT_LT(distance(real(q.mH().matmul(q)), eye(k, kDouble).expand({2, k, k})), 1e-13);
+    EXPECT_LT(distance(view_as_real(q.matmul(r)), view_as_real(a)), 1e-13);
+    EXPECT_EQ(imag(r.diagonal(0, -2, -1)).abs().max().item<double>(), 0);
+    const Tensor back = ormqr(reflectors, tau, a, true, true);
+    EXPECT_LT(distance(view_as_real(back.narrow(-2, 0, k)), view_as_real(r)), 1e-13);
+    EXPECT_LT(
+        distance(view_as_real(ormqr(reflectors, tau, a.mH(), false)), view_as_real(back.mH())),
+        1e-13);
+  }
+}
+
 TEST_F(Linalg, SymmetricDecompositionsReadOneTriangle) {
   const Tensor a = doubles({3, 5, 5}), s = a.matmul(a.mT()).add(eye(5, kDouble));
   const auto [w, v] = linalg::eigh(s.tril());
@@ -252,6 +270,9 @@ TEST_F(Linalg, Norms) {
       1e-15);
   EXPECT_EQ(linalg::matrix_norm(a, "nuc", {0, 1}).sizes(), IntArrayRef({4}));
   EXPECT_EQ(linalg::vector_norm(a, 2, {}, false, kFloat).dtype(), kFloat);
+  const Tensor far = tensor({1e300, -1e-300}, kDouble);  // a number alone is its own norm
+  for (const double p : {2.0, 3.0, -1.0, 0.5})
+    EXPECT_TRUE(linalg::vector_norm(far.unsqueeze(1), p, {1}).equal(far.abs())) << p;
   EXPECT_LT(distance(linalg::norm(a[0], 2), linalg::svdvals(a[0])[0]), 1e-14);
 }
 

@@ -59,7 +59,7 @@ TEST(CrossEntropy, ChecksClassesAndShapes) {
   EXPECT_EQ(thrown<Error>([&] {
               cross_entropy(x, tensor({1.0, 2.0, 3.0}));
             }),
-            "expected scalar type Long but found Float");
+            "expected target dtype to be Long or Byte, but got Float");
   EXPECT_EQ(thrown<Error>([&] {
               cross_entropy(x, zeros({3, 5}, kLong));
             }),
@@ -96,6 +96,15 @@ TEST(CrossEntropy, WeighsClassesAndIgnoresTargets) {
   EXPECT_THAT(floats(x.grad()[2]), ElementsAre(0, 0, 0));
   EXPECT_NEAR(x.grad().sum().item<double>(), 0, 1e-6);
   EXPECT_TRUE(std::isnan(cross_entropy(x, full({4}, -100, kLong)).item<float>()));
+}
+
+TEST(CrossEntropy, TakesBytesAsClasses) {
+  const Tensor x = wave({2, 3}).requires_grad_(), bytes = tensor({2, 255}, kByte);
+  const Tensor loss = cross_entropy(x, bytes, {}, Reduction::Mean, 255);
+  EXPECT_EQ(loss.item<float>(), cross_entropy(x, tensor({2, -100})).item<float>());
+  loss.backward();
+  EXPECT_THAT(floats(x.grad()[1]), ElementsAre(0, 0, 0));
+  EXPECT_EQ(thrown<IndexError>([&] { nll_loss(x, bytes); }), "Target 255 is out of bounds.");
 }
 
 TEST(CrossEntropy, TakesOneSampleWithoutABatch) {

@@ -231,5 +231,15 @@ TEST(Einsum, ErrorsNameWhatIsWrong) {
             "both dimension lists should have same length");
 }
 
+TEST(Tensordot, OneNumberIsContractedWithSeveral) {
+  const Tensor few = ones({1, 2}, kInt), many = arange(6, kInt).view({3, 2});
+  const Tensor want = tensor({6, 9, 6, 9}, kInt).view({2, 2});
+  EXPECT_TRUE(tensordot(few, many, {0}, {0}).equal(want));
+  EXPECT_TRUE(tensordot(many, few, {0}, {0}).equal(want.t()));
+  const Tensor x = ones({3, 2}).requires_grad_();
+  tensordot(few.to(kFloat), x, {0}, {0}).sum().backward();
+  EXPECT_TRUE(x.grad().equal(full({3, 2}, 2)));
+}
+
 }  // namespace
 }  // namespace taeda

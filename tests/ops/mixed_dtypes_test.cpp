@@ -68,6 +68,7 @@ class MixedDtypes : public ::testing::TestWithParam<const char*> {
     ScalarType common = result_type({a, b});
     if (op.to_float && is_integral(common, true)) common = kFloat;
     if (is_complex(common) && !op.of_complex) return;
+    if (common == kComplexHalf) return;  // computed by complex64: numbers are not rounded first
     SCOPED_TRACE(std::string(op.name) + " " + to_string(a.dtype()) + " " + to_string(b.dtype()));
     expect_same_bits(op.run(a, b), op.run(a.to(common), b.to(common)));
   }

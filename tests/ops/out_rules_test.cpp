@@ -137,7 +137,7 @@ TEST(OutRules, AnInputItselfIsWrittenLast) {
 /// What the rule says of an `out` of dtype `out`; "" if the form takes it.
 std::string refusal(const Form& form, ScalarType result, ScalarType out) {
   switch (form.rule.dtype) {
-    case OutRule::Dtype::Same: return out == result ? "" : "Expected out tensor to have dtype ";
+    case OutRule::Dtype::Same: return out == result ? "" : "type ";
     case OutRule::Dtype::Truth:
       return out == kBool || out == kByte ? "" : "only supports bool tensor for result, got: ";
     case OutRule::Dtype::Floating:
@@ -178,6 +178,26 @@ TEST(OutRules, ErrorsNameDtypesAsPyTorchDoes) {
               any_out(out, ones({2, 2}), 0);
             }),
             "any only supports bool tensor for result, got: Long");
+  Tensor wide = empty({2}, kDouble), square = empty({2, 2}, kDouble);
+  const Tensor x = ones({2}), m = ones({2, 2});
+  const std::pair<std::string, std::string> own[] = {
+      {error_of([&] { lerp_out(wide, x, x, x); }), "Found dtype Double but expected Float"},
+      {error_of([&] {
+         linalg::multi_dot_out(square, {m, m});
+       }),
+       "multi_dot(): expected out tensor to have dtype float but got double"},
+      {error_of([&] { tensordot_out(square, m, m, 1); }),
+       "tensordot: Expected the output tensor to have dtype Float, but got an output tensor with "
+       "dtype Double"},
+      {error_of([&] { ormqr_out(square, m, x, m); }),
+       "torch.ormqr: Expected input and result to have the same dtype, but input has dtypeFloat "
+       "and result has dtype Double"},
+      {error_of([&] { polar_out(wide, x, x); }),
+       "Expected object of scalar type ComplexFloat but got scalar type Double for argument "
+       "'out'"}};
+  for (const auto& [got, want] : own) EXPECT_EQ(got, want);
+  EXPECT_TRUE(lerp_out(wide, x, x, 0.5).equal(x.to(kDouble)));
+  EXPECT_TRUE(inner_out(wide, x, ones({})).equal(x.to(kDouble)));
 }
 
 TEST(OutRules, SumsAreComputedInTheDtypeOfOut) {

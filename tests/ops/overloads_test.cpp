@@ -58,6 +58,14 @@ TEST(Overloads, GeneratorsInEveryForm) {
   EXPECT_TRUE(ones({9}).multinomial(2, false, maybe).lt(9).all().item<bool>());
 }
 
+TEST(Overloads, AnyAndAllOverLists) {
+  const Tensor x = tensor({0, 1, 0, 0}, kByte).view({2, 2});
+  EXPECT_THAT(values<uint8_t>(x.any({1})), ElementsAre(1, 0));
+  EXPECT_THAT(values<uint8_t>(x.any({0, 1}, true)), ElementsAre(1));
+  EXPECT_THAT(values<uint8_t>(x.any({}, true)), ElementsAre(1));
+  EXPECT_TRUE(x.mul(3).all(IntArrayRef()).equal(x));  // along no dimension
+}
+
 TEST(Overloads, DrawingInPlace) {
   const Tensor p = tensor({0.0, 1.0});
   EXPECT_THAT(values<float>(full({3, 2}, 7.0).bernoulli_(p)), ElementsAre(0, 1, 0, 1, 0, 1));

@@ -30,7 +30,7 @@ constexpr ScalarType kUnsigned[] = {kUInt16, kUInt32, kUInt64};
 TEST(StoredDtypes, Kinds) {
   for (const ScalarType t : kStoredDtypes) {
     EXPECT_TRUE(is_stored(t));
-    EXPECT_NE(is_float8(t), is_wide_unsigned(t));
+    EXPECT_EQ(is_float8(t) + is_wide_unsigned(t) + is_complex(t), 1);
     EXPECT_EQ(is_floating_point(t), is_float8(t));
     EXPECT_EQ(is_integral(t), is_wide_unsigned(t));
     EXPECT_EQ(dtype_from_name(dtype_name(t)), t);
@@ -106,6 +106,49 @@ TEST(StoredDtypes, AreMadeMovedAndCompared) {
       EXPECT_EQ(bools(x.eq(2).cpu()), (std::vector<int>{0, 1, 0}));
       EXPECT_EQ(bools(x.ne(x.flip({0})).cpu()), (std::vector<int>{1, 0, 1}));
     }
+}
+
+/// What PyTorch computes with complex32.
+TEST(StoredDtypes, ComplexHalvesComputeByComplexFloats) {
+  using C = std::complex<float>;
+  const Tensor wide = tensor(std::vector<C>{{1, 2}, {3, -4}}), x = wide.to(kComplexHalf);
+  const auto is = [](const Tensor& got, ScalarType dtype, const Tensor& want) {
+    EXPECT_EQ(got.dtype(), dtype);
+    EXPECT_TRUE(got.to(kComplexFloat).equal(want.to(kComplexFloat))) << got << want;
+  };
+  const ScalarType half = kComplexHalf;
+  is(x.add(x), half, wide.add(wide));
+  is(x.sub(x, 2), half, wide.neg());
+  is(x.mul(x), half, wide.mul(wide));
+  is(x.neg(), half, wide.neg());
+  is(x.conj(), half, wide.conj());
+  is(x.addcmul(x, x), half, wide.addcmul(wide, wide));
+  is(x.mul(tensor({2, 3}, kHalf)), half, wide.mul(tensor({2, 3})));
+  is(x.mul(tensor({2.f, 3.f})), kComplexFloat, wide.mul(tensor({2, 3})));
+  is(ones({2}, kHalf).mul(Scalar(C(0, 1))), half, ones({2}).mul(Scalar(C(0, 1))));
+  is(x.masked_fill(tensor({true, false}), 1), half, wide.masked_fill(tensor({true, false}), 1));
+  is(x.clone().mul_(x), half, wide.mul(wide));
+  is(x.narrow(0, 1, 1).abs(), kHalf, tensor({5.f}));
+  is(view_as_real(x).select(-1, 1), kHalf, tensor({2, -4}));
+  is(make_complex(ones({1}, kHalf), zeros({1}, kHalf)), half, ones({1}));
+  EXPECT_EQ(x.select(0, 1).item<C>(), C(3, -4));
+  EXPECT_EQ(error_of([&] { x.div(x); }), "\"div\" not implemented for 'ComplexHalf'");
+  EXPECT_EQ(promote_types(kComplexHalf, kBFloat16), kComplexFloat);
+  EXPECT_EQ(promote_types(kDouble, kComplexHalf), kComplexDouble);
+  const Tensor leaf = wide.detach().requires_grad_();
+  leaf.to(kComplexHalf).mul(2).to(kComplexFloat).abs().sum().backward();
+  EXPECT_EQ(leaf.grad().dtype(), kComplexFloat);
+  EXPECT_TRUE(allclose(leaf.grad(), wide.div(wide.abs()).mul(2), 1e-2));
+}
+
+/// A number of 64 bits without a sign is a Scalar, and no double.
+TEST(StoredDtypes, TheLargestIntegersAreNumbers) {
+  const uint64_t largest = ~uint64_t{0};
+  EXPECT_EQ(Scalar(largest).to<uint64_t>(), largest);
+  EXPECT_EQ(Scalar(largest).type(), kUInt64);
+  EXPECT_EQ(longs(full({1}, largest - 1, kUInt64).view(kLong)), (std::vector<int64_t>{-2}));
+  EXPECT_EQ(full({1}, largest, kUInt64).item().to<uint64_t>(), largest);
+  EXPECT_EQ(full({1}, largest, kDouble).item<double>(), 18446744073709551616.0);
 }
 
 TEST(StoredDtypes, UnsignedIntegersAreSummedAndSorted) {

@@ -81,18 +81,28 @@ def group_of(symbol):
 
 
 def folded(found):
-    """A row for each class and each name of a namespace: "taeda::Event:: { query() const | ~Event() }"."""
-    groups = collections.defaultdict(list)
+    """A row for each class and each name of a namespace: "taeda::Event:: { query() const | ~Event() }"; names without
+    overloads that take the same share one: "taeda::[acos | asin](taeda::Tensor const&)"."""
+    groups, alike = collections.defaultdict(list), collections.defaultdict(list)
     for symbol in found:
         group = group_of(symbol)
         groups[group].append(symbol.removeprefix(group))
-    return [f"{group}{rest[0]}" if len(rest) == 1 else f"{group} {{ {' | '.join(rest)} }}" for group, rest in groups.items()]
+    for group, rest in groups.items():
+        scope, colons, name = group.rpartition("::")
+        text = rest[0] if len(rest) == 1 else f" {{ {' | '.join(rest)} }}"
+        lone = len(rest) == 1 and re.fullmatch(r"\w+", name)
+        alike[(scope + colons, text) if lone else (group, text)].append(name if lone else "")
+    return [scope + (names[0] if len(names) == 1 else f"[{' | '.join(names)}]") + rest for (scope, rest), names in alike.items()]
 
 
 def unfolded(rows):
     for row in rows:
         group, brace, rest = row.partition(" { ")
-        yield from (group + part for part in rest.removesuffix(" }").split(" | ")) if brace else [row]
+        names = re.fullmatch(r"((?:\w+::)+)\[([\w| ]+)\](.*)", row)
+        if names:
+            yield from (names[1] + name + names[3] for name in names[2].split(" | "))
+        else:
+            yield from (group + part for part in rest.removesuffix(" }").split(" | ")) if brace else [row]
 
 
 def symbols(roots, library):

@@ -2,7 +2,7 @@
 #include "tests/wrong_calls.h"
 
 #include "taeda/taeda.h"
-#include "taeda/vision/color.h"
+#include "taeda/vision/functional.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
 #include "taeda/vision/resize.h"
@@ -43,17 +43,18 @@ const std::vector<Row> wrong_vision = {
             "resize expects a picture (channels, height, width), got shape [3, 0, 2]"),
     REFUSED(ValueError, V::resize_nearest(rand({3, 2, 2}), -2, 2),
             "resize expects a positive size, got -2 x 2"),
-    REFUSED(ValueError, T::adjust_brightness(rand({3, 2, 2}), kNaN),
+    REFUSED(ValueError, T::functional::adjust_brightness(rand({3, 2, 2}), kNaN),
             "brightness_factor (nan) is not non-negative."),
-    REFUSED(ValueError, T::adjust_brightness(rand({3, 2, 2}), -1),
+    REFUSED(ValueError, T::functional::adjust_brightness(rand({3, 2, 2}), -1),
             "brightness_factor (-1) is not non-negative."),
-    REFUSED(ValueError, T::adjust_hue(rand({3, 2, 2}), 2), "hue_factor (2) is not in [-0.5, 0.5]."),
-    REFUSED(ValueError, T::adjust_hue(rand({3, 2, 2}), kNaN),
+    REFUSED(ValueError, T::functional::adjust_hue(rand({3, 2, 2}), 2),
+            "hue_factor (2) is not in [-0.5, 0.5]."),
+    REFUSED(ValueError, T::functional::adjust_hue(rand({3, 2, 2}), kNaN),
             "hue_factor (nan) is not in [-0.5, 0.5]."),
-    REFUSED(Error, T::adjust_contrast(Tensor(), 1),
-            "vision::transforms::adjust_contrast(): Expected a tensor, but got an"),
-    REFUSED(ValueError, T::adjust_saturation(numbers(), 1),
-            "Input image tensor permitted channel values are 1 or 3, but found shape [4]"),
+    REFUSED(Error, T::functional::adjust_contrast(Tensor(), 1),
+            "vision::transforms::functional::adjust_contrast(): Expected a tensor, but got an"),
+    REFUSED(TypeError, T::functional::adjust_saturation(numbers(), 1),
+            "Tensor is not a torch image."),
     REFUSED(Error, V::encode_png(Tensor()),
             "vision::encode_png(): Expected a tensor, but got an undefined Tensor"),
     REFUSED(TypeError, V::encode_png(numbers()), "encode_png expects a uint8 tensor, got float32"),

@@ -98,7 +98,7 @@ ACCEPTED = [
     Known("without elements no kernel is asked, so none refuses a dtype or looks at a shape",
           f"{RETURNS}.*(not implemented for|not supported|does not support|dtype|Expected|scalar type|Convert|Subtraction|must be|"
           "could not infer|inputs|ambiguous|start|view size|Dimension|shape|match|size|out of range|bins|representable|without overflow)", when=some_empty),
-    Known("PyTorch's complex numbers of 16 bits, which no kernel here has", "ComplexHalf|BComplex32|complex32"),
+    Known("PyTorch's complex numbers of bfloat16", "BComplex32|bcomplex32"),
     Known("16-bit numbers are computed in float", f"{RETURNS}.*(for 'B?F?l?o?a?t?1?6?H?a?l?f?'|Low precision|but got Half|but got BFloat16)",
           names=POLYNOMIALS | BESSEL | {"cdist", "pdist", "histogram", "special.erfcx", "special.log_ndtr", "special.ndtri", "special.zeta",
                                         "linalg.vander", "linalg.norm", "linalg.cond", "linalg.matrix_norm"}),
@@ -128,7 +128,7 @@ ACCEPTED = [
     Known("an `out` in the memory of an input that is read before anything is written", f"{RETURNS}.*some elements of the input", form="out", names={
         "addmm", "addmv", "baddbmm", "addbmm", "linalg.solve", "linalg.solve_triangular", "inner", "linalg.matrix_power"}),
     Known("numbers outside of a dtype wrap, as conversions in C++ do", f"{RETURNS}.*(without overflow|representable range)", names={
-        "clamp", "clamp_min", "clamp_max", "clip", "hardtanh", "threshold", "threshold_backward", "fill", "lerp", "masked_fill", "baddbmm", "addmm", "addmv",
+        "hardtanh", "threshold_backward", "lerp", "masked_fill", "baddbmm", "addmm", "addmv",
         "addbmm", "max", "relu6", "full_like", "new_full", "scalar_tensor", "index_add"}),
     Known("a dim list that is empty means all dimensions", f"{RETURNS}.*(must be of length 1 or 2|doesn't match the broadcast shape)",
           names={"linalg.norm", "logsumexp"}),
@@ -155,6 +155,8 @@ ACCEPTED = [
     Known("reductions by index of all dtypes", f"{RETURNS}.*(index_func_|index_reduce_func|INTERNAL ASSERT)", names={"index_reduce"}),
     Known("what PyTorch's library of kernels does not take", f"{RETURNS}.*(primitive descriptor|itensor_view)", names={"gelu_backward"}),
     Known("three dimensions without a batch, channels last", f"{RETURNS}.*Unsupported memory format", names={"max_pool3d", "max_pool3d_with_indices"}),
+    Known("PyTorch's gradient of a complex matrix is not Hermitian; along Hermitian ones both are the same", "^gradient: values .*j",
+          names={"linalg.cholesky", "linalg.cholesky_ex"}),
     Known("gradients of sources larger than their index", f"^gradient: {RETURNS}.*must match the size", names={"scatter_reduce"}),
     Known("gradients beside operands of bools", f"^gradient: {RETURNS}.*(Negation|Subtraction)", names={"atan2", "logaddexp"}, when=some_bool),
     Known("sparse gradients that are scaled", f"^gradient: {RETURNS}.*scale_grad_by_freq", names={"embedding"}),

@@ -1,6 +1,7 @@
 """What was found, as a file of facts (tests/frontend/libtorch.tsv) and as lists of docs/libtorch.md."""
 
 import collections
+import itertools
 import re
 
 import forms
@@ -14,7 +15,7 @@ STATUS = {mark: status for status, mark in MARKS.items()}
 COLUMNS = ("present", "by name", "missing", "purpose")
 HEAD = """# libtorch 1.13's public names: + a call with these types compiles, ~ the name alone is there, - missing.
 # Made by tools/libtorch/coverage.py. What is left out on purpose is not listed.
-# mark, kind (t: template), class or namespace, name, forms (tools/libtorch/forms.py), types of each overload's arguments
+# mark, kind (t: template), class or namespace, names, forms (tools/libtorch/forms.py), types of each overload's arguments
 """
 
 # How namespaces and classes are counted, the first that fits.
@@ -42,7 +43,11 @@ def write(root, rows):
         for entry, words in forms.folded([entry for entry, of in rows if of == status]).items():
             kind = entry.kind + (" const" if entry.const else "") + (" t" if entry.template else "")
             lines[mark, kind, entry.space, entry.name, words].append("; ".join(entry.arguments))
-    text = "\n".join("\t".join((*row, " | ".join(overloads))).rstrip("\t") for row, overloads in lines.items())
+    alike = collections.defaultdict(list)  # names that differ in nothing else
+    for (mark, kind, space, name, words), overloads in lines.items():
+        alike[mark, kind, space, words, " | ".join(overloads)].append(name)
+    text = "\n".join("\t".join((mark, kind, space, "; ".join(names), words, overloads)).rstrip("\t")
+                     for (mark, kind, space, words, overloads), names in alike.items())
     (root / SNAPSHOT).write_text(HEAD + text + "\n")
 
 
@@ -51,9 +56,9 @@ def read(root):
     rows = {}
     for line in (root / SNAPSHOT).read_text().splitlines():
         if not line.startswith("#"):
-            mark, kinds, space, name, words, overloads = (line.split("\t") + [""] * 2)[:6]
+            mark, kinds, space, names, words, overloads = (line.split("\t") + [""] * 2)[:6]
             kind, *more = kinds.split()
-            for arguments in overloads.split(" | "):
+            for name, arguments in itertools.product(names.split("; "), overloads.split(" | ")):
                 types = tuple(arguments.split("; ")) if arguments else ()
                 entry = Entry(space, kind, name, types, "const" in more, "t" in more)
                 rows.update(dict.fromkeys(forms.unfolded(entry, words), STATUS[mark]))

@@ -8,6 +8,9 @@ body of `f` beside its door.
 from declarations import Argument
 from emit_methods import NOTICE, WIDE, declaration, in_place_body, method, methods_of
 
+# Composites that maps over samples see whole, because they ask for values or memory, or have a derivative of their own.
+WHOLE_IN_MAPS = {"angle", "as_strided_scatter", "diag_embed", "gaussian_nll_loss", "histc", "istft", "linalg_matrix_exp", "logdet",
+                 "masked_scatter", "special_entr", "special_xlog1py", "stft"}
 # Arguments that are handed on rather than copied.
 MOVED = ("std::function<",)
 
@@ -66,7 +69,13 @@ class Door:
 def has_door(operation):
     """Whether its call goes through a door: not if it has its body in the header, or is made of others and no more."""
     o = operation
-    return not o.has_body and ("composite" not in o.tags or "autocast" in o.tags)
+    parts = "composite" in o.tags and "autocast" not in o.tags and seen_name(o) not in WHOLE_IN_MAPS
+    return not o.has_body and not parts
+
+
+def seen_name(operation):
+    """Its name for whoever sees its calls."""
+    return operation.namespace + "_" * bool(operation.namespace) + operation.name
 
 
 def doors(family):

@@ -192,7 +192,7 @@ def written_out(space, operation, call):
     """What a form with `out` does."""
     o, results = operation, ", ".join(out_names(operation))
     dtype = next((a.name for a in o.arguments if a.type == "OptionalDtype"), None)
-    rule = out_rules.written(o, dtype, not o.only_method and not out_inputs(o))
+    rule = out_rules.written(o, dtype, not o.only_method and not out_inputs(o), called=True)
     out = results if o.outputs == 1 else f"std::tie({results})"
     return f"return {space}to_out({rule}, {out}, [&] {{ return {call}; }}{out_inputs(o)});"
 

@@ -26,7 +26,6 @@ def table_text(families):
     """One line for each overload, fields between tabs, those of its arguments behind its own."""
     lines = []
     for family in families:
-        lines.append("\t".join(["F", family.name, family.include, " ".join(family.doc.split())]))
         for o in family.operations:
             arguments = [word for a in o.arguments for word in [a.name, a.type, "1" if a.default is not None else "0",
                                                                 a.default or "", "1" if is_keyword(o, a) else "0"]]

@@ -9,18 +9,25 @@ SAME_DTYPE = set("""
     abs addbmm addmm addmv amax amin argmax argmin argsort as_strided_scatter baddbmm bincount bitwise_not bmm
     bucketize ceil celu channel_shuffle conj_physical count_nonzero cross cumprod cumsum diag diag_embed
     diagonal_scatter dist dot elu flip float_power floor frac gather gelu hardshrink hardsigmoid hardswish hardtanh
-    heaviside histc index_add index_copy index_fill index_reduce index_select inner inverse isin isinf isnan isneginf
+    heaviside histc index_add index_copy index_fill index_reduce index_select inverse isin isinf isnan isneginf
     isposinf isreal leaky_relu linalg.cholesky linalg.cross linalg.det linalg.eigvalsh linalg.inv linalg.matmul
-    linalg.matrix_exp linalg.matrix_norm linalg.norm linalg.solve linalg.solve_triangular linalg.svdvals linalg.vecdot
-    linalg.vector_norm linear log_sigmoid log_softmax logcumsumexp masked_fill masked_scatter masked_select matmul
-    median mish mm msort mv nan_to_num nanmedian nanquantile nansum neg nonzero norm prod put quantile relu relu6
+    linalg.matrix_exp linalg.matrix_norm linalg.multi_dot linalg.norm linalg.solve linalg.solve_triangular linalg.svdvals
+    linalg.vecdot linalg.vector_norm linear log_sigmoid log_softmax logcumsumexp make_complex masked_fill masked_scatter
+    masked_select matmul
+    median mish mm msort mv nan_to_num nanmedian nanquantile nansum neg nonzero norm ormqr polar prod put quantile relu relu6
     renorm repeat repeat_interleave roll rot90 round rsub scatter scatter_add scatter_reduce searchsorted
-    select_scatter sgn sign signbit silu slice_scatter softmax softplus softshrink sum take take_along_dim trace tril
+    select_scatter sgn sign signbit silu slice_scatter softmax softplus softshrink sum take take_along_dim tensordot trace tril
     triu trunc vdot where
 """.split())
 
 # The same where an argument is a number.
-SAME_DTYPE_WITH_NUMBERS = {"clamp", "clamp_max", "clamp_min", "lerp"}
+SAME_DTYPE_WITH_NUMBERS = {"clamp", "clamp_max", "clamp_min"}
+
+# The same where no argument is a number.
+SAME_DTYPE_WITH_TENSORS = {"lerp"}
+
+# The same where both operands have dimensions.
+SAME_DTYPE_OF_DIMENSIONS = {"inner"}
 
 # The same where a dtype is asked for.
 SAME_DTYPE_AS_GIVEN = {"mean"}
@@ -61,17 +68,18 @@ ANYWHERE = set("""
 
 def unknown(families):
     """Names that no operation with `out` or in place has."""
-    listed = (SAME_DTYPE | SAME_DTYPE_WITH_NUMBERS | SAME_DTYPE_AS_GIVEN | CAST_SEVERAL | TRUTH | FLOATING | IN_DTYPE_OF_OUT | APART
-              | CHANGED_APART | ANYWHERE)
+    listed = (SAME_DTYPE | SAME_DTYPE_WITH_NUMBERS | SAME_DTYPE_WITH_TENSORS | SAME_DTYPE_OF_DIMENSIONS | SAME_DTYPE_AS_GIVEN
+              | CAST_SEVERAL | TRUTH | FLOATING | IN_DTYPE_OF_OUT | APART | CHANGED_APART | ANYWHERE)
     return sorted(listed - {o.public_name for f in families for o in f.operations})
 
 
 def dtype_of(operation):
     """Which dtypes `out` may have, as C++ calls it."""
     name = operation.public_name
-    with_number = name in SAME_DTYPE_WITH_NUMBERS and any("Scalar" in a.type for a in operation.arguments)
+    numbers = any("Scalar" in a.type for a in operation.arguments)
+    as_written = name in (SAME_DTYPE_WITH_NUMBERS if numbers else SAME_DTYPE_WITH_TENSORS)
     several = operation.outputs > 1 and "out" in operation.tags and name not in CAST_SEVERAL
-    if name in SAME_DTYPE or with_number or several:
+    if name in SAME_DTYPE | SAME_DTYPE_OF_DIMENSIONS or as_written or several:
         return "Same"
     return "Truth" if name in TRUTH else "Floating" if name in FLOATING else "Castable"
 
@@ -82,13 +90,16 @@ def memory_of(operation):
     return "None" if name in APART else "Any" if name in ANYWHERE else "Whole"
 
 
-def written(operation, dtype=None, made_of_none=False):
+def written(operation, dtype=None, made_of_none=False, called=False):
     """The operation's rule as C++ has it; `dtype` is the argument that may ask for one.
 
-    What is made of no tensor says itself which sizes it has.
+    What is made of no tensor says itself which sizes it has. Where the operation is `called`, its arguments are there to ask.
     """
     kind = f"detail::OutRule::Dtype::{dtype_of(operation)}"
     if dtype and operation.public_name in SAME_DTYPE_AS_GIVEN:
         kind = f"{dtype} ? detail::OutRule::Dtype::Same : {kind}"
+    if called and operation.public_name in SAME_DTYPE_OF_DIMENSIONS:
+        having = " && ".join(f"{a.name}.dim() > 0" for a in operation.arguments)
+        kind = f"{having} ? {kind} : detail::OutRule::Dtype::Castable"
     rule = f"{kind}, detail::OutRule::Memory::{memory_of(operation)}{', true' if made_of_none else ''}"
     return f'{{"{operation.name}", {rule}}}'

@@ -55,28 +55,34 @@ def extension(operations, stubs):
 
 
 def argument_list(arguments, method):
+    def shown(a, default):
+        return f"{a.arg}: {ast.unparse(a.annotation) if a.annotation else 'Any'}" + (" = ..." if default is not None else "")
+
     parts, defaults = [], [None] * (len(arguments.posonlyargs + arguments.args) - len(arguments.defaults)) + arguments.defaults
     for i, (a, default) in enumerate(zip(arguments.posonlyargs + arguments.args, defaults)):
-        parts.append(a.arg if method and i == 0 else f"{a.arg}: Any" + (" = ..." if default is not None else ""))
+        parts.append(a.arg if method and i == 0 and not a.annotation else shown(a, default))
         if arguments.posonlyargs and i == len(arguments.posonlyargs) - 1:
             parts.append("/")
     if arguments.vararg:
-        parts.append(f"*{arguments.vararg.arg}: Any")
+        parts.append("*" + shown(arguments.vararg, None))
     elif arguments.kwonlyargs:
         parts.append("*")
     for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
-        parts.append(f"{a.arg}: Any" + (" = ..." if default is not None else ""))
+        parts.append(shown(a, default))
     if arguments.kwarg:
-        parts.append(f"**{arguments.kwarg.arg}: Any")
+        parts.append("**" + shown(arguments.kwarg, None))
     return ", ".join(parts)
 
 
-# What functions return, where everybody relies on it.
+# What functions return, where everybody relies on it and their modules do not say it.
 RETURNS = {"__init__": "None", "__len__": "builtins.int", "__repr__": "str", "__exit__": "None",
            "is_available": "builtins.bool", "device_count": "builtins.int", "tensor": "Tensor", "as_tensor": "Tensor",
            "full": "Tensor", "where": "Tensor | Any",
            "einsum": "Tensor", "zero_grad": "None", "manual_seed": "Any", "save": "None", "synchronize": "None",
-           "backward": "None", "__bool__": "builtins.bool", "is_tensor": "builtins.bool"}
+           "backward": "None", "__bool__": "builtins.bool", "is_tensor": "builtins.bool", "grad": "Tuple[Tensor, ...]",
+           **dict.fromkeys(["sample", "rsample", "log_prob", "cdf", "icdf", "entropy"], "Tensor")}
+# What programs define with arguments of their own.
+OWN = {("Function", "backward")}
 
 
 # Modules whose public functions give a tensor each.
@@ -84,8 +90,9 @@ OF_TENSORS = ("nn/functional.py", "nn/_losses.py")
 
 
 def function(node, indent, in_class):
-    if in_class and node.name == "forward" and node.args.vararg:  # what each module has with arguments of its own
-        return [f"{indent}forward: Callable[..., Any]"]
+    own = node.name == "forward" or (in_class, node.name) in OWN
+    if in_class and node.args.vararg and own:  # what each module has with arguments of its own
+        return [f"{indent}{node.name}: Callable[..., Any]"]
     decorators = [d.id for d in node.decorator_list if isinstance(d, ast.Name) and d.id in ("staticmethod", "classmethod",
                                                                                           "property")]
     setter = any(isinstance(d, ast.Attribute) and d.attr in ("setter", "deleter") for d in node.decorator_list)
@@ -94,7 +101,7 @@ def function(node, indent, in_class):
     if "property" in decorators:
         return [f"{indent}{node.name}: Any"]
     method = in_class and "staticmethod" not in decorators
-    returned = "Any" if node.name not in RETURNS else RETURNS[node.name]
+    returned = ast.unparse(node.returns) if node.returns else RETURNS.get(node.name, "Any")
     return [f"{indent}@{d}" for d in decorators] + [
         f"{indent}def {node.name}({argument_list(node.args, method)}) -> {returned}: ..."]
 
@@ -106,8 +113,25 @@ def targets(node):
                 yield name.id
 
 
+NAMESPACES = {}  # the operations of linalg, fft and special, of what tools/ops has found
+
+
+def of_the_extension(node):
+    """Names and values of `globals().update({name: getattr(_C._linalg, name) ...})`: operations of a namespace."""
+    if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "globals().update"
+            and isinstance(node.args[0], ast.DictComp)):
+        return []
+    source = node.args[0].generators[0].iter
+    if ast.unparse(source).endswith(".items()"):
+        return [(name, f"_C.{other}") for name, other in ast.literal_eval(source.func.value).items()]
+    if not ast.unparse(source).startswith("dir(_C._"):
+        return []
+    owner = ast.unparse(source.args[0])
+    return [(name, f"{owner}.{name}") for name in NAMESPACES.get(owner.removeprefix("_C._"), [])]
+
+
 def members(body, indent, in_class):
-    """Stub lines of what a module or class defines, each name once."""
+    """Stub lines of what a module or a class, `in_class`, defines, each name once."""
     out, seen = [], set()
 
     def once(name, lines):
@@ -120,13 +144,18 @@ def members(body, indent, in_class):
             once(node.name, function(node, indent, in_class))
         elif isinstance(node, ast.ClassDef):
             bases = ", ".join(ast.unparse(b) for b in node.bases if not isinstance(b, ast.Starred))
-            inner = members(node.body, indent + "    ", True)
+            inner = members(node.body, indent + "    ", node.name)
             attributes = {t.attr for f in ast.walk(node) if isinstance(f, (ast.Assign, ast.AnnAssign))
                           for t in getattr(f, "targets", [getattr(f, "target", None)])
                           if isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name) and t.value.id == "self"}
             known = {m.split("def ")[-1].split("(")[0].split(":")[0].strip() for m in inner}
             inner += [f"{indent}    {a}: Any" for a in sorted(attributes - known)]
             once(node.name, [f"{indent}class {node.name}{f'({bases})' if bases else ''}:"] + (inner or [f"{indent}    ..."]))
+        elif isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("typing.TypeVar("):
+            once(node.targets[0].id, [ast.unparse(node)])
+        elif isinstance(node, ast.Expr) and not in_class:
+            for name, value in of_the_extension(node.value):
+                once(name, [f"{name} = {value}"])
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             same = {n.attr for n in ast.walk(node.value) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
                     and n.value.id == "_C"} if node.value is not None and not in_class else set()
@@ -152,7 +181,8 @@ def imports(tree, package):
             out.append(ast.unparse(node))
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                alias.asname = alias.asname or (alias.name if package and alias.name != "*" else None)
+                shown = package or alias.name[0] != "_"
+                alias.asname = alias.asname or (alias.name if shown and alias.name != "*" else None)
             out.append(ast.unparse(node))
     return out
 
@@ -204,21 +234,46 @@ def module(text, package, dynamic, folder, out, gives_tensors):
     if package:
         spell_out(tree, folder, out)
     ignore = '# mypy: ignore-errors\n# pyright: basic\n'
-    lines = imports(tree, package) + families(tree, folder) + ["import builtins", "from typing import Any, Callable"]
-    body = members(tree.body, "", False)
+    lines = imports(tree, package) + families(tree, folder) + ["import builtins", "from typing import Any, Callable, Tuple"]
+    body = members(tree.body, "", "")
     if gives_tensors:
         body = [re.sub(r"^(def (?!legacy_reduction)[a-z]\w*\(.*\)) -> Any:", r"\1 -> Tensor:", line) for line in body]
-    if "-> Tensor" in "\n".join(body) and not re.search(r"class Tensor\b|import .*\bTensor\b", text):
+    if re.search(r"-> .*\bTensor\b", "\n".join(body)) and not re.search(r"class Tensor\b|import .*\bTensor\b", text):
         lines.append("from taeda._tensor import Tensor")
     if dynamic and not any(line.startswith("def __getattr__") for line in body):
         body.append("def __getattr__(name: str) -> Any: ...")
     return ignore + "\n".join(lines + [""] + body) + "\n"
 
 
+def second_names(out):
+    """Stubs of the packages that stand for torch and torchvision: what is below taeda, and the same types."""
+    for path in sorted(p for p in out.rglob("*.pyi") if "alias" not in p.parts):
+        name = path.relative_to(out)
+        module = ".".join(("taeda", *name.with_suffix("").parts)).removesuffix(".__init__")
+        inside = name.parts[0] == "vision"
+        folder = out / "compat" / "alias" / ("torchvision" if inside else "torch")
+        made = folder / (name.relative_to("vision") if inside else name)
+        made.parent.mkdir(parents=True, exist_ok=True)
+        text = path.read_text(encoding="utf-8")
+        lines = ["# mypy: ignore-errors", f"from {module} import *"]
+        if name.name == "__init__.pyi":
+            below = [p.stem for p in path.parent.iterdir() if p.is_dir() and p.name != "compat" or p.suffix == ".pyi"]
+            lines += [f"from . import {child} as {child}" for child in sorted(below) if child[0] != "_"
+                      and not (module == "taeda" and child == "vision") and not re.search(rf"\b(as|def|class) {child}\b", text)]
+        if name.name == "__init__.pyi" or "def __getattr__" in text:  # packages make some of their names
+            lines += ["from typing import Any", "def __getattr__(name: str) -> Any: ..."]
+        made.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for package in ("torch", "torchvision"):
+        (out / "compat" / "alias" / package / "py.typed").touch()
+
+
 def main(operations, stubs, package, out):
     stubs, package, out = map(pathlib.Path, (stubs, package, out))
     out.mkdir(parents=True, exist_ok=True)
-    (out / "_C.pyi").write_text(extension(pathlib.Path(operations).read_text(encoding="utf-8"), stubs), encoding="utf-8")
+    found = pathlib.Path(operations).read_text(encoding="utf-8")
+    for name, body in re.findall(r"^class (\w+):\n((?:    .*\n|\n)+)", found, re.MULTILINE):
+        NAMESPACES[name] = list(dict.fromkeys(re.findall(r"^    def (\w+)\(", body, re.MULTILINE)))
+    (out / "_C.pyi").write_text(extension(found, stubs), encoding="utf-8")
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package)
         if "compat" in name.parts or "_alias" in name.parts:
@@ -229,6 +284,7 @@ def main(operations, stubs, package, out):
         made.parent.mkdir(parents=True, exist_ok=True)
         made.write_text(module(text, name.name == "__init__.py", dynamic, path.parent, out,
                                name.as_posix() in OF_TENSORS), encoding="utf-8")
+    second_names(out)
     (out / "py.typed").touch()
 
 

@@ -14,3 +14,12 @@ def borrow(functions, operations):
     for name, function in list(functions.items()):
         if type(function) is types.FunctionType and function.__doc__ is None and name[0] != "_":
             function.__doc__ = said_of(getattr(operations, name, None))
+
+
+def with_text_of(function):
+    """Gives a class whose docstring is an example alone the text of a function's before it."""
+    def lend(made):
+        if made.__doc__:  # which -OO takes away
+            made.__doc__ = function.__doc__.partition(">>>")[0] + made.__doc__
+        return made
+    return lend

@@ -34,7 +34,7 @@ class finfo:
             dtype = dtype.to_real()
         name = repr(dtype)[6:]
         if name not in _FLOATS:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{name}'")
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         self.bits, self.eps, self.max, self.tiny, self.resolution = _FLOATS[name]
         self.min, self.smallest_normal, self.dtype = -self.max if dtype.is_signed else self.tiny, self.tiny, name
 
@@ -51,7 +51,7 @@ class iinfo:
     def __init__(self, type):
         name = repr(_dtype("iinfo", type))[6:]
         if type.is_floating_point or type.is_complex:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{name}'")
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         self.bits, self.dtype = type.itemsize * 8, name
         if name == "bool":
             raise TypeError("torch.bool is not supported by torch.iinfo")

@@ -78,7 +78,8 @@ def set_deterministic_debug_mode(debug_mode):
     """0 or "default", 1 or "warn", 2 or "error": accepted as use_deterministic_algorithms is."""
     modes = {"default": 0, "warn": 1, "error": 2}
     if debug_mode not in (*modes, 0, 1, 2):
-        raise RuntimeError(f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}")
+        modes_text = "one of `default`, `warn`, `error`" if isinstance(debug_mode, str) else "0, 1, or 2"
+        raise RuntimeError(f"invalid value of debug_mode, expected {modes_text}, but got {debug_mode}")
     mode = modes.get(debug_mode, debug_mode)
     use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
 

@@ -124,6 +124,15 @@ def _sorting(operation):
     return call
 
 
+def _put(name, self, indices, values, accumulate):
+    if not isinstance(values, _C.TensorBase):
+        raise TypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if not isinstance(indices, (tuple, list)) or not all(isinstance(i, (_C.TensorBase, type(None))) for i in indices):
+        raise TypeError(f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}")
+    places = tuple(i if i is None else i.to(self.device) for i in indices)
+    return _C._index_put(self, places, values.to(self.device), accumulate, name == "index_put_")
+
+
 class Methods:
     """Methods of tensors whose Python signatures take more than those of C++."""
 
@@ -138,16 +147,10 @@ class Methods:
 
     def index_put_(self, indices, values, accumulate=False):
         """Writes values where vectors of coordinates or masks point; with `accumulate` adds them, several to one place, too."""
-        if not isinstance(values, _C.TensorBase):
-            raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
-        if not isinstance(indices, (tuple, list)) or not all(isinstance(i, (_C.TensorBase, type(None))) for i in indices):
-            raise TypeError("index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not "
-                            f"{type(indices).__name__}")
-        places = tuple(i if i is None else i.to(self.device) for i in indices)
-        return _C._index_put(self, places, values.to(self.device), accumulate)
+        return _put("index_put_", self, indices, values, accumulate)
 
     def index_put(self, indices, values, accumulate=False):
-        return self.clone().index_put_(indices, values, accumulate)
+        return _put("index_put", self, indices, values, accumulate)
 
 
 SIGNATURES = {"sort": _sorting(_C.sort), "argsort": _sorting(_C.argsort), "where": _where}

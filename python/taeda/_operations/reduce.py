@@ -133,22 +133,6 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
     return made.reshape(tuple(data.shape)[:axis] + (count,) + rest)
 
 
-def _over_dims(name):
-    """`any` and `all` over several dimensions, or over all of them that are named None."""
-    def call(input, dim=None, keepdim=False, *, out=None):
-        several = isinstance(input, _C.TensorBase) and (dim is None or isinstance(dim, (tuple, list)))
-        if not isinstance(keepdim, bool) or not isinstance(out, (_C.TensorBase, type(None))) or not several:
-            return NotImplemented
-        dims = range(input.dim()) if dim is None else sorted({dimension(d, input) for d in dim})
-        if dim is not None and len(dims) != len(dim):
-            raise RuntimeError("dim appears multiple times in the list of dims")
-        made = input
-        for d in reversed(dims):
-            made = getattr(_C, name)(made, d, keepdim)
-        return into(out, made if len(dims) else getattr(_C, name)(input))
-    return call
-
-
 def _with_options(function):
     """`std` and `var` with `unbiased` alone, `correction`, or NumPy's names."""
     def call(input, dim=None, unbiased=None, keepdim=False, **options):
@@ -166,4 +150,4 @@ class Methods:
         return norm(self, p, dim, keepdim, dtype=dtype)
 
 
-SIGNATURES = {"any": _over_dims("any"), "all": _over_dims("all"), "std": _with_options(std), "var": _with_options(var)}
+SIGNATURES = {"std": _with_options(std), "var": _with_options(var)}

@@ -1,7 +1,7 @@
-"""torch.vmap: a function of one sample as one of many."""
+"""torch.vmap: a function of one sample as one of many, for arguments and results that are nested containers."""
 
 from .. import _C
-from .._core.pytree import tree_flatten, tree_leaves, tree_unflatten
+from .._core.pytree import tree_flatten, tree_unflatten
 from .written import is_tensor
 
 __all__ = ["vmap"]
@@ -24,8 +24,6 @@ def _dims_of_leaves(dims, value):
 
 
 _UNLIKE = object()
-_REFUSED = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap")
 
 
 def _name(func):
@@ -33,7 +31,7 @@ def _name(func):
 
 
 def _mapped(func, in_dims, args):
-    """The leaves of the arguments, the structure of the arguments, the mapped dimension of each leaf, and the samples."""
+    """The leaves of the arguments, the structure of the arguments, and the mapped dimension of each leaf."""
     said = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(f"{said}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
@@ -56,105 +54,53 @@ def _mapped(func, in_dims, args):
         if not -v.dim() <= d < v.dim():
             raise ValueError(f"{said}Got in_dim={d} for some input, but that input is a Tensor of dimensionality {v.dim()} so "
                              f"expected in_dim to satisfy -{v.dim()} <= in_dim < {v.dim()}.")
-    sizes = {v.size(d) for v, d in zip(leaves, dims) if d is not None}
-    if not sizes:
+    if all(d is None for d in dims):
         raise ValueError(f"{said}at least one input must have a mapped dimension")
-    if len(sizes) != 1:
-        raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                         f"{sorted(sizes)} for the mapped dimension")
-    return leaves, structure, dims, sizes.pop()
+    return leaves, structure, dims
 
 
-class _Unmapped:
-    """Tensors that all samples see: what one sample did to them the next ones would find."""
-
-    def __init__(self, func, tensors):
-        cells = getattr(func, "__closure__", None) or ()
-        closed = []
-        for cell in cells:
-            try:
-                closed += tree_leaves(cell.cell_contents)
-            except ValueError:  # an empty cell
-                continue
-        self.seen = [(x, x._version) for x in (*tensors, *closed) if is_tensor(x) and not x.is_inference()]
-
-    def check(self, func):
-        for x, version in self.seen:
-            if x._version != version:
-                raise RuntimeError(f"vmap: {_name(func)} changed a tensor of shape {list(x.shape)} in place that is not "
-                                   "mapped, though each sample would change it. Please use operators that are not in place, "
-                                   "or map over the tensor, too.")
-
-
-class _Randomness:
-    """What random operations may do while the samples are gone through."""
-
-    def __init__(self, kind, tensors):
-        if kind not in ("error", "different", "same"):
-            raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {kind}")
-        self.kind = kind
-        self.states = []
-        if kind == "same":
-            places = {x.device for x in tensors if is_tensor(x) and x.device.type not in ("cpu", "meta")}
-            generators = [_C.default_generator, *(_C._device.default_generator(p) for p in places)]
-            self.states = [(g, g.get_state()) for g in generators]
-
-    def __enter__(self):
-        self.before = _C._refuse_draws(_REFUSED if self.kind == "error" else "")
-        return self
-
-    def next_sample(self):
-        for generator, state in self.states:
-            generator.set_state(state)
-
-    def __exit__(self, *error):
-        _C._refuse_draws(self.before)
-
-
-def _stacked(func, results, out_dims, samples):
-    """The samples' results as one; without samples there is one result, for its shapes."""
-    outputs = []
-    for result in results:
-        parts, structure = tree_flatten(result)
-        for part in parts:
-            if not is_tensor(part):
-                raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(part)}.")
-        outputs.append(parts)
-    places = _dims_of_leaves(out_dims, results[0])
+def _results(func, result, out_dims):
+    """The tensors of a result, where the samples shall be in each, and its structure."""
+    parts, structure = tree_flatten(result)
+    for part in parts:
+        if not is_tensor(part):
+            raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(part)}.")
+    places = _dims_of_leaves(out_dims, result)
     said = f"vmap({_name(func)}, ..., out_dims={out_dims})"
     if _UNLIKE in places:
         raise ValueError(f"{said}(<inputs>): out_dims is not compatible with the structure of `outputs`.")
     if not all(d is None or isinstance(d, int) for d in places):
         raise ValueError(f"{said}: `out_dims` must be an int, None or a python collection of ints representing where in the "
                          "outputs the vmapped dimension should appear.")
-    made = []
-    for each, d in zip(zip(*outputs), places):
-        if d is None and any(x is not each[0] for x in each):
-            raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
-        made.append(each[0] if d is None else _C.stack(list(each), d).narrow(d, 0, samples))
-    return tree_unflatten(made, structure)
+    return parts, places, structure
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """Applies `func` along a dimension of every tensor in its arguments: slice by slice, and stacked again.
+    """A function that calls `func`, of one sample, once for all samples along a dimension of its arguments.
 
-    Keyword arguments are every sample's, as they are. Random operations are errors, or give each sample its own numbers
-    ("different") or all of them the same ("same").
+    in_dims: which dimension, of all tensors or in the structure of the arguments; None for what every sample sees
+    out_dims: where the samples are in the results; 0 unless given
+    randomness: "error", "different" or "same": what random operations are, or which numbers samples draw
+    chunk_size: how many samples are computed at once; all unless given
+
+    Keyword arguments are every sample's, as they are. What depends on a sample's values (`item`, `nonzero`, `if x:`) is a
+    RuntimeError, as is a change in place of a tensor that is not mapped by one that is.
     """
     if chunk_size is not None and not chunk_size > 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     def call(*args, **kwargs):
-        leaves, structure, dims, samples = _mapped(func, in_dims, args)
-        draws = _Randomness(randomness, leaves)
-        unmapped = _Unmapped(func, [*tree_leaves(kwargs), *(v for v, d in zip(leaves, dims) if d is None)])
-        results = []
-        with draws:
-            for i in range(max(samples, 1)):
-                draws.next_sample()
-                sample = [v if d is None else v.select(d, i) if samples else v.sum(d) for v, d in zip(leaves, dims)]
-                results.append(func(*tree_unflatten(sample, structure), **kwargs))
-                if i in (0, samples - 1):
-                    unmapped.check(func)
-        return _stacked(func, results, out_dims, samples)
+        leaves, structure, dims = _mapped(func, in_dims, args)
+        tensors = [v for v in leaves if is_tensor(v)]
+        structures = []
+
+        def one(samples):
+            rest = iter(samples)
+            given = tree_unflatten([next(rest) if is_tensor(v) else v for v in leaves], structure)
+            parts, places, made = _results(func, func(*given, **kwargs), out_dims)
+            structures[:] = [made]
+            return parts, places
+        found = _C._map_samples(one, tensors, [d for v, d in zip(leaves, dims) if is_tensor(v)], randomness, chunk_size,
+                                _name(func))
+        return tree_unflatten(found, structures[0])
     return call

@@ -26,6 +26,7 @@ class Level:
     def _watched(self, x):
         if not isinstance(x, _C.TensorBase):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        x = _C._map_everywhere(x)  # in a map over samples each has a gradient of its own
         if self.recorded and x.requires_grad:
             return x * 1
         self.leaves.append(x.detach().requires_grad_())

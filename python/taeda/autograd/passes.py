@@ -67,9 +67,14 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
                          "allow_unused=False.")
     if is_grads_batched:
-        rows = [_C._grad(outputs, inputs, [w[i] for w in weights], True, create_graph, unused)
-                for i in range(len(weights[0]))]
-        return tuple(_C.stack(list(column)) if column[0] is not None else None for column in zip(*rows))
+        used = []
+
+        def each(rows):
+            found = _C._grad(outputs, inputs, rows, True, create_graph, unused)
+            used[:] = [g is not None for g in found]
+            return [g for g in found if g is not None], [0] * sum(used)
+        made = iter(_C._map_samples(each, weights, [0] * len(weights), "different", None, "grad"))
+        return tuple(next(made) if there else None for there in used)
     found = _C._grad(outputs, inputs, weights, retain_graph, create_graph, unused)
     if materialize_grads:
         found = tuple(_C.zeros_like(i, requires_grad=True) if g is None else g for g, i in zip(found, inputs))

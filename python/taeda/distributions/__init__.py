@@ -9,6 +9,8 @@ from .combined import Independent, LogNormal, MixtureSameFamily, TransformedDist
 from .distribution import Distribution
 from .families import *  # noqa: F403
 from .families import __all__ as _families
+from .mapped import *  # noqa: F403
+from .mapped import __all__ as _mapped
 from .exp_family import ExponentialFamily
 from .generalized_pareto import GeneralizedPareto
 from .kl import kl_divergence, register_kl
@@ -19,7 +21,7 @@ from .transforms import __all__ as _transforms
 
 __all__ = ["Distribution", "ExponentialFamily", "GeneralizedPareto", "Independent", "LKJCholesky", "LogNormal",
            "MixtureSameFamily", "TransformedDistribution", "Wishart", "biject_to", "constraints", "kl_divergence",
-           "register_kl", "transform_to", "transforms"] + list(_families) + list(_transforms)
+           "register_kl", "transform_to", "transforms"] + list(_families) + list(_mapped) + list(_transforms)
 
 _modules_of_classes(_sys.modules[__name__], {
     "chi2": "Chi2", "fishersnedecor": "FisherSnedecor", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",

@@ -6,7 +6,7 @@ Where all parts have a twin in the library, so has the whole; where a program wr
 from .. import _C
 from ..autograd.modes import no_grad
 from . import constraints
-from .distribution import _LIB, Distribution
+from .distribution import _LIB, Distribution, as_tensors
 from .families import Categorical, Normal
 from .transforms import ComposeTransform, ExpTransform, Transform, twin_of
 from .utils import _sum_rightmost
@@ -18,7 +18,7 @@ def _twin_of(distribution):
         module = getattr(getattr(type(distribution), name), "__globals__", {}).get("__name__", "")
         if not module.startswith(__package__):
             return None
-    return distribution._twin
+    return distribution._current()
 
 
 class Independent(Distribution):
@@ -47,6 +47,12 @@ class Independent(Distribution):
             kept = len(batch) - dims
             super().__init__(batch[:kept], batch[kept:] + tuple(base_distribution.event_shape), validate_args)
             self.has_rsample = base_distribution.has_rsample
+
+    def _ingredients(self):
+        return [_twin_of(self.base_dist)]
+
+    def _remade(self, of):
+        return _LIB.Independent(*of, self.reinterpreted_batch_ndims, self._validate_args)
 
     def sample(self, sample_shape=()):
         return self.base_dist.sample(sample_shape)
@@ -102,6 +108,12 @@ class TransformedDistribution(Distribution):
             self._set_twin(_LIB.TransformedDistribution(twins[0], twins[1:], validate_args))
         else:
             self._put_together(validate_args)
+
+    def _ingredients(self):
+        return [_twin_of(self.base_dist)]
+
+    def _remade(self, of):
+        return _LIB.TransformedDistribution(*of, [twin_of(part) for part in self.transforms], self._validate_args)
 
     def _put_together(self, validate_args):
         base, whole = self.base_dist, ComposeTransform(self.transforms)
@@ -193,7 +205,7 @@ class LogNormal(TransformedDistribution):
         super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
 
     def _set_twin(self, twin):
-        super()._set_twin(_LIB.LogNormal(self.loc, self.scale, self._validate_args))
+        super()._set_twin(_LIB.LogNormal(*as_tensors(self.loc, self.scale), self._validate_args))
 
     def expand(self, batch_shape, _instance=None):
         return super().expand(batch_shape, self._get_checked_instance(LogNormal, _instance))

@@ -1,6 +1,7 @@
 """The base of all distributions. Those of the package have a twin in the library, which draws and computes."""
 
 import numbers
+import operator
 
 from .. import _C
 from .._core.warnings import warn
@@ -106,9 +107,26 @@ class Distribution:
     def _asked(self, name):
         if self._twin is None:
             raise NotImplementedError(f"{type(self).__name__} does not define {name}")
+        return getattr(self._current(), name)
+
+    def _current(self):
+        """The twin as the parameters are now, which programs may put others in the place of; None without a twin."""
+        if self._twin is None:
+            return None
+        now = self._ingredients()
+        if not all(map(operator.is_, now, self._made_of)):
+            shape = self._batch_shape
+            self._set_twin(self._remade(now))
+            if self._batch_shape != shape and _C.broadcast_shapes(self._batch_shape, shape) == shape:
+                self._set_twin(expanded(self._twin, list(shape)))
+            self._batch_shape = shape
         if self._twin_checks is not self._validate_args:  # the default has changed since
             self._twin, self._twin_checks = with_checks(self._twin, self._validate_args), self._validate_args
-        return getattr(self._twin, name)
+        return self._twin
+
+    def _ingredients(self):
+        """What the twin is made of, by which `_remade` makes another."""
+        return ()
 
     def sample(self, sample_shape=()):
         """Draws without gradient, of shape sample_shape + batch_shape + event_shape."""
@@ -142,7 +160,7 @@ class Distribution:
             raise ValueError("The value argument to log_prob must be a Tensor")
         if isinstance(value, _C.TensorBase):
             return value
-        like = next((p for name in self._parameters if isinstance(p := getattr(self, name), _C.TensorBase)), None)
+        like = next((p for name in self._parameter_dims if isinstance(p := getattr(self, name), _C.TensorBase)), None)
         return _C._tensor_from(value, None if like is None else like.dtype, None if like is None else like.device)
 
     def entropy(self):
@@ -193,7 +211,7 @@ class Distribution:
         made.__dict__.update(self.__dict__)
         for name in type(self)._lazy:
             made.__dict__.pop(name, None)
-        for name, own in self._parameters.items():
+        for name, own in self._parameter_dims.items():
             value = self.__dict__.get(name)
             if isinstance(value, _C.TensorBase):
                 made.__dict__[name] = value.expand(tuple(batch_shape) + tuple(value.shape)[value.dim() - own:])
@@ -201,16 +219,21 @@ class Distribution:
         return made
 
     _lazy = ()
-    _parameters = {}
+    _parameter_dims = {}
 
     def _set_twin(self, twin):
-        self._twin, self._twin_checks = twin, self._validate_args
+        self._twin, self._twin_checks, self._made_of = twin, self._validate_args, self._ingredients()
         self._batch_shape, self._event_shape = _C.Size(twin.batch_shape), _C.Size(twin.event_shape)
         self.has_rsample, self.has_enumerate_support = twin.has_rsample, twin.has_enumerate_support
 
     def _validate_sample(self, value):
         if not isinstance(value, _C.TensorBase):
             raise ValueError("The value argument to log_prob must be a Tensor")
+        shape, event, whole = value.shape, self._event_shape, self._batch_shape + self._event_shape
+        if shape[max(len(shape) - len(event), 0):] != event:
+            raise ValueError(f"The right-most size of value must match event_shape: {shape} vs {event}.")
+        if any(1 not in (a, b) and a != b for a, b in zip(reversed(shape), reversed(whole))):
+            raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {shape} vs {whole}.")
         try:
             support = self.support
         except NotImplementedError:

@@ -7,10 +7,9 @@ from .distribution import _LIB, Distribution, _Lazy, as_tensors
 from .exp_family import ExponentialFamily
 
 __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet", "Exponential",
-           "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "InverseGamma", "Kumaraswamy",
-           "Laplace", "LogisticNormal", "LowRankMultivariateNormal", "Multinomial", "MultivariateNormal",
-           "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto", "Poisson",
-           "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "Uniform", "VonMises", "Weibull"]
+           "FisherSnedecor", "Gamma", "Geometric", "Laplace", "LowRankMultivariateNormal", "Multinomial", "MultivariateNormal",
+           "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Poisson",
+           "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "Uniform", "VonMises"]
 
 
 class _OfNumbers(Distribution):
@@ -19,10 +18,17 @@ class _OfNumbers(Distribution):
     def _make(self, validate_args, **parameters):
         values = as_tensors(*parameters.values())
         for name, value in zip(parameters, values):
-            self.__dict__[name] = value
+            if not isinstance(getattr(type(self), name, None), property):
+                self.__dict__[name] = value
         if validate_args is not None:
             self._validate_args = validate_args
-        self._set_twin(getattr(_LIB, type(self)._family)(*values, self._validate_args))
+        self._set_twin(self._remade(values))
+
+    def _ingredients(self):
+        return [getattr(self, name) for name in self._parameter_dims]
+
+    def _remade(self, values):
+        return getattr(_LIB, self._family)(*as_tensors(*values), self._validate_args)
 
 
 _VALUES = {"Uniform": "0.0, 1.0", "LogisticNormal": "torch.zeros(2), torch.ones(2)"}  # of examples, where ones will not do
@@ -39,7 +45,7 @@ _SHAPES = """
     """
 
 
-def _family(name, parameters, support, defaults=(), doc="", base=Distribution, rsample=True):
+def _family(name, parameters, support, defaults=(), doc="", base=_OfNumbers, rsample=True):
     """A class whose parameters are numbers or tensors."""
     arguments = ", ".join(list(parameters[:len(parameters) - len(defaults)])
                           + [f"{p}={d}" for p, d in zip(parameters[len(parameters) - len(defaults):], defaults)])
@@ -49,16 +55,15 @@ def _family(name, parameters, support, defaults=(), doc="", base=Distribution, r
     limits = {p: _LIMITS.get(p, constraints.positive) for p in parameters}
     said = doc + _SHAPES.format(name=name, values=_VALUES.get(name) or ", ".join(["1.0"] * len(parameters)),
                                 event=", 3" if name == "LogisticNormal" else "")
-    return type(name, (_OfNumbers,) if base is Distribution else (_OfNumbers, base), {
+    return type(name, (base,) if issubclass(base, _OfNumbers) else (_OfNumbers, base), {
         "__init__": scope["__init__"], "__doc__": said, "_family": name, "__module__": __name__, "support": support,
-        "_parameters": dict.fromkeys(parameters, 0), "arg_constraints": limits, "has_rsample": rsample})
+        "_parameter_dims": dict.fromkeys(parameters, 0), "arg_constraints": limits, "has_rsample": rsample})
 
 
 _REAL, _POSITIVE, _FROM_ZERO = constraints.real, constraints.positive, constraints.nonnegative
 _UNIT, _COUNTS, _WEIGHTS = constraints.unit_interval, constraints.nonnegative_integer, constraints.simplex
 Normal = _family("Normal", ("loc", "scale"), _REAL, base=ExponentialFamily,
                  doc="The normal distribution with mean `loc` and standard deviation `scale`.")
-HalfNormal = _family("HalfNormal", ("scale",), _FROM_ZERO, doc="|x| of a normal x with mean 0.")
 Uniform = _family("Uniform", ("low", "high"), dependent_property(lambda self: constraints.interval(self.low, self.high),
                                                                  is_discrete=False, event_dim=0),
                                                                  doc="Numbers from [low, high).")
@@ -66,20 +71,12 @@ Uniform.arg_constraints = property(lambda self: {"low": constraints.less_than(se
                                                  "high": constraints.greater_than(self.low)})
 Laplace = _family("Laplace", ("loc", "scale"), _REAL, doc="Numbers with density exp(-|x - loc| / scale) / (2 scale).")
 Cauchy = _family("Cauchy", ("loc", "scale"), _REAL, doc="The quotient of two normal numbers, moved and scaled.")
-HalfCauchy = _family("HalfCauchy", ("scale",), _FROM_ZERO, doc="|x| of a Cauchy x around 0.")
-Gumbel = _family("Gumbel", ("loc", "scale"), _REAL, doc="The largest of many numbers, in the limit.")
 Exponential = _family("Exponential", ("rate",), _FROM_ZERO, doc="Times between events that come `rate` times in a unit.",
                       base=ExponentialFamily)
-Weibull = _family("Weibull", ("scale", "concentration"), _POSITIVE, doc="Times to failure.")
-Pareto = _family("Pareto", ("scale", "alpha"), dependent_property(lambda self: constraints.greater_than_eq(self.scale),
-                                                                  is_discrete=False, event_dim=0),
-                 doc="Numbers above `scale` whose tail falls as x^-alpha.")
-Kumaraswamy = _family("Kumaraswamy", ("concentration1", "concentration0"), _UNIT, doc="Numbers in (0, 1), much like Beta.")
 Gamma = _family("Gamma", ("concentration", "rate"), _FROM_ZERO, base=ExponentialFamily,
                 doc="Gamma with shape `concentration` and inverse scale `rate`.")
 Chi2 = _family("Chi2", ("df",), _FROM_ZERO, doc="Sums of squares of `df` normal numbers.", base=ExponentialFamily)
 Gamma._takes_numbers = Chi2._takes_numbers = True
-InverseGamma = _family("InverseGamma", ("concentration", "rate"), _POSITIVE, doc="One over a gamma number.")
 Beta = _family("Beta", ("concentration1", "concentration0"), _UNIT, base=ExponentialFamily,
                doc="Numbers in (0, 1), the first of two weights of a Dirichlet.")
 FisherSnedecor = _family("FisherSnedecor", ("df1", "df2"), _POSITIVE, doc="Quotients of chi-squared numbers over their df.")
@@ -88,8 +85,6 @@ StudentT = _family("StudentT", ("df", "loc", "scale"), _REAL, (0.0, 1.0), "Stude
 Poisson = _family("Poisson", ("rate",), _COUNTS, doc="Counts of events that come `rate` times on average.", rsample=False,
                   base=ExponentialFamily)
 Poisson.arg_constraints = {"rate": constraints.nonnegative}
-LogisticNormal = _family("LogisticNormal", ("loc", "scale"), _WEIGHTS, doc="Weights that add up to 1, of normal numbers.")
-LogisticNormal._parameters = {"loc": 1, "scale": 1}
 
 
 class _OfOutcomes(Distribution):
@@ -125,7 +120,7 @@ class _OfOutcomes(Distribution):
             self._validate_args = validate_args
         self._set_twin(getattr(_LIB, type(self)._family)(*first, given, logits is not None, *last, self._validate_args))
         own = 1 if self._several else 0
-        self._parameters = {"probs": own, "logits": own}
+        self._parameter_dims = {"probs": own, "logits": own}
         name = "probs" if logits is None else "logits"
         self.__dict__[name] = getattr(self._twin, name)
 
@@ -191,7 +186,7 @@ class _Counted(_OfOutcomes):
         self.total_count, given = as_tensors(total_count, given)
         self.total_count = self.total_count.type_as(given)
         self._make(given if logits is None else None, given if logits is not None else None, validate_args, self.total_count)
-        self._parameters = {**self._parameters, "total_count": 0}
+        self._parameter_dims = {**self._parameter_dims, "total_count": 0}
 
 
 class Binomial(_Counted):
@@ -332,7 +327,7 @@ class Dirichlet(ExponentialFamily):
     torch.Size([3])
     """
 
-    _parameters = {"concentration": 1}
+    _parameter_dims = {"concentration": 1}
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support, has_rsample = _WEIGHTS, True
 
@@ -356,7 +351,7 @@ class MultivariateNormal(Distribution):
     torch.Size([3, 2])
     """
 
-    _parameters = {"loc": 1, "_matrix": 2}
+    _parameter_dims = {"loc": 1, "_matrix": 2}
     _lazy = ("covariance_matrix", "precision_matrix", "scale_tril")
     arg_constraints = {"loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
                        "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky}
@@ -377,33 +372,27 @@ class MultivariateNormal(Distribution):
         self._set_twin(_LIB.MultivariateNormal(loc, matrix, name, self._validate_args))
         self.loc = loc.expand(self._batch_shape + self._event_shape)
         self._matrix = matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
-        if type(self)._unbroadcasted_scale_tril is not MultivariateNormal._unbroadcasted_scale_tril:
-            self._unbroadcasted_scale_tril = self.scale_tril
+        self._unbroadcasted_scale_tril = matrix if name == "scale_tril" else _C._linalg.cholesky(
+            matrix if name == "covariance_matrix" else _C._linalg.inv(matrix))
+        self._made_of = self._ingredients()
 
     _given = "scale_tril"  # of a class that has `loc` and `_unbroadcasted_scale_tril` of its own
     mean = mode = property(lambda self: self.loc)
 
     def _asked(self, name):
-        if self._twin is None:
-            return getattr(_LIB.MultivariateNormal(self.loc, self._unbroadcasted_scale_tril, "scale_tril", False), name)
-        return super()._asked(name)
+        return getattr(self._remade(self._ingredients()) if self._twin is None else self._current(), name)
 
-    @property
-    def _unbroadcasted_scale_tril(self):
-        return self.scale_tril
+    def _ingredients(self):
+        return [getattr(self, name, None) for name in ("loc", "_unbroadcasted_scale_tril")]
 
-    @_unbroadcasted_scale_tril.setter
-    def _unbroadcasted_scale_tril(self, value):
-        self.__dict__["scale_tril"] = value
+    def _remade(self, values):
+        self.__dict__.pop("scale_tril", None)
+        return _LIB.MultivariateNormal(*values, "scale_tril", False)
 
     @_Lazy
     def scale_tril(self):
         """The lower triangular factor."""
-        if self._twin is None:
-            return self._unbroadcasted_scale_tril.expand(self._batch_shape + self._event_shape + self._event_shape)
-        if self._given == "scale_tril":
-            return self._matrix
-        return _C._linalg.cholesky(self.covariance_matrix)
+        return self._unbroadcasted_scale_tril.expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @_Lazy
     def covariance_matrix(self):
@@ -429,7 +418,7 @@ class LowRankMultivariateNormal(Distribution):
     torch.Size([3])
     """
 
-    _parameters = {"loc": 1, "cov_factor": 2, "cov_diag": 1}
+    _parameter_dims = {"loc": 1, "cov_factor": 2, "cov_diag": 1}
     arg_constraints = {"loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),
                        "cov_diag": constraints.independent(constraints.positive, 1)}
     support, has_rsample = constraints.real_vector, True

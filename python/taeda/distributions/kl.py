@@ -51,4 +51,4 @@ def kl_divergence(p, q):
         if isinstance(p, ExponentialFamily) and isinstance(q, ExponentialFamily):
             return bregman_divergence(p, q)
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
-    return _LIB.kl_divergence(p._twin, q._twin)
+    return _LIB.kl_divergence(p._current(), q._current())

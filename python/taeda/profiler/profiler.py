@@ -85,7 +85,9 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
     """Skips `skip_first` steps, then in turn idles for `wait` steps, warms up for `warmup` and records for `active`;
     `repeat` times, 0 for ever."""
     if not (wait >= 0 and warmup >= 0 and active > 0 and repeat >= 0 and skip_first >= 0):
-        raise AssertionError("Invalid profiler schedule arguments")
+        raise AssertionError(
+            f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), active={active} "
+            f"(need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0).")
 
     def action(step):
         if step < 0:

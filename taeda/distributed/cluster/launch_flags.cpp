@@ -69,8 +69,12 @@ const LaunchFlag kFlags[] = {
      .letter = "-m",
      .kind = LaunchFlag::Kind::kSwitch,
      .help = "The program is a module of Python"},
-    {.name = "--no-python", .kind = LaunchFlag::Kind::kSwitch, .help = "The program is not Python's"},
-    {.name = "--run-path", .kind = LaunchFlag::Kind::kSwitch, .help = "The program is a script of Python"},
+    {.name = "--no-python",
+     .kind = LaunchFlag::Kind::kSwitch,
+     .help = "The program is not Python's"},
+    {.name = "--run-path",
+     .kind = LaunchFlag::Kind::kSwitch,
+     .help = "The program is a script of Python"},
     {.name = "--role", .help = "ROLE_NAME of the processes", .otherwise = "default"},
     {.name = "--virtual-local-rank",
      .kind = LaunchFlag::Kind::kSwitch,
@@ -243,9 +247,10 @@ class Reader {
     for (const std::string& part : list_of(text("--rdzv-conf"))) {
       const size_t equals = std::min(part.find('='), part.size());
       const std::string name = part.substr(0, equals);
-      const std::chrono::seconds seconds(
-          number_within(equals < part.size() ? part.substr(equals + 1) : "", "--rdzv-conf",
-                        "name=seconds,name=seconds", 1, kMostSeconds));
+      if (equals == part.size())
+        refuse("--rdzv-conf must be name=seconds,name=seconds, got '", part, "'");
+      const std::chrono::seconds seconds(number_within(
+          part.substr(equals + 1), "--rdzv-conf", "name=seconds,name=seconds", 1, kMostSeconds));
       if (name == "join_timeout" || name == "timeout")
         out_.agents.join_timeout = seconds;
       else if (name == "last_call_timeout")

@@ -196,7 +196,7 @@ struct Addcdiv {
       if constexpr (std::is_floating_point_v<T>)
         return x + value * a / b;
       else
-        return x + detail::finite_quotient(value * a, b);
+        return x + detail::quotient(value * a, b);
     }
   };
   template <class T>

@@ -43,6 +43,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
   const int64_t classes = x.size(1);
   TAEDA_CHECK(target.dim() <= 1 && target.numel() == x.size(0),
               "inconsistent target size, got: ", target.sizes());
+  TAEDA_CHECK(target.dtype() == kLong, "expected scalar type Long but found ", target.dtype());
   check_range(target, 0, classes, "target out of range");
   const Tensor y = target.reshape({-1, 1});
   Tensor loss = x.sub(x.gather(1, y)).add(options.margin()).clamp_min(0);

@@ -6,6 +6,7 @@
 #include "taeda/base/checked_int.h"
 #include "taeda/ops/autocast.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/create/create_common.h"
 #include "taeda/ops/door.h"
 
 namespace taeda::inline v0_2::nn::functional {
@@ -75,6 +76,7 @@ Tensor pad_constant(const Tensor& input, IntArrayRef pad, double value) {
   const Tensor x = cropped(input, pad);
   const bool pads = std::any_of(pad.begin(), pad.end(), [](int64_t n) { return n > 0; });
   if (!pads) return x.clone();
+  taeda::detail::check_reduced(value, input.dtype());
   Tensor out;
   {
     const NoGradGuard guard;

@@ -224,6 +224,7 @@ Scalar do_item(const Tensor& self) {
     detail::throw_no_data({"item", "is_nonzero"}, "Tensor.item() cannot be called on meta tensors");
   const Tensor host = self.is_cpu() ? self : self.detach().cpu();
   if (self.dtype() == kBool) return Scalar(*static_cast<const uint8_t*>(host.data_ptr()) != 0);
+  if (self.dtype() == kUInt64) return Scalar(*static_cast<const uint64_t*>(host.data_ptr()));
   if (is_stored(self.dtype())) return detail::computable(host).item();
   Scalar out;
   dispatch(AllTypes{}, "item", self.dtype(),

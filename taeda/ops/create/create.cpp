@@ -47,7 +47,8 @@ Tensor wrap(Storage storage, const Layout& layout, ScalarType dtype) {
 
 ScalarType dtype_of_number(const Scalar& value) {
   if (value.is_floating_point()) return get_default_dtype();
-  return value.is_complex() ? to_complex_type(get_default_dtype()) : value.type();
+  if (value.is_integral()) return kLong;
+  return value.is_complex() ? to_complex_type(get_default_dtype()) : kBool;
 }
 
 TensorOptions like(const Tensor& t, const TensorOptions& o) {
@@ -300,7 +301,9 @@ Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOption
 
 Tensor tensor(const TensorLiteral& values, const TensorOptions& o) {
   if (is_stored(o.dtype_or(values.dtype()))) [[unlikely]] {
-    const ScalarType wide = is_integral(values.dtype(), true) ? kLong : kDouble;
+    const ScalarType wide = is_integral(values.dtype(), true) ? kLong
+                            : is_complex(values.dtype())      ? kComplexDouble
+                                                              : kDouble;
     const Tensor numbers = tensor(values, TensorOptions(wide).device(device_of(o)));
     return finish(numbers.to(o.dtype()), o);
   }
@@ -360,8 +363,6 @@ static void check_parts(const Tensor& first, const Tensor& second) {
                               a, " and ", b);
   TAEDA_CHECK(a == b, "Expected object of scalar type ", a, " but got scalar type ", b,
               " for second argument");
-  TAEDA_CHECK_NOT_IMPLEMENTED(a != kHalf,
-                              "complex32 is no dtype here: of Half no complex numbers are made");
 }
 
 Tensor do_make_complex(const Tensor& real, const Tensor& imag) {

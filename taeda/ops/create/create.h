@@ -94,7 +94,7 @@ Tensor from_blob(void* data, IntArrayRef size, std::initializer_list<int64_t> st
 Tensor make_complex(const Tensor& real, const Tensor& imag);
 /// The complex tensor abs * (cos(angle) + i * sin(angle)); both broadcast and have one floating
 /// dtype, else Error.
-/// [autocast: float32 host]
+/// [out, autocast: float32 host, dtypes: floating]
 Tensor polar(const Tensor& abs, const Tensor& angle);
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -1,7 +1,9 @@
 // Shared by the sources that make tensors; not part of the public interface.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "taeda/base/error.h"
 #include "taeda/kernels/copy.h"
@@ -25,11 +27,18 @@ inline void check_aligned(const void* data, ScalarType dtype, const char* op) {
                     " bytes; copy the memory to where it is");
 }
 
-/// Fills a tensor of that dtype. Throws Error if the dtype has no such number; kernels see 16-bit
-/// ones as float.
+/// Fills a tensor of that dtype. Throws Error if the dtype has no such number; of 16 bits, which
+/// kernels see as float, what is too large is infinite.
 inline Fill fill_with(const Scalar& value, ScalarType dtype) {
-  if (dtype == kHalf) static_cast<void>(value.to<Half>());
-  return Fill{value};
+  if (!is_reduced_floating(dtype)) return Fill{value};
+  const double number = value.toDouble();
+  return Fill{std::abs(number) <= std::numeric_limits<float>::max() ? number : number * HUGE_VAL};
+}
+
+/// Throws Error if a dtype of 16 bits has no such number, where it is not to be infinite.
+inline void check_reduced(const Scalar& value, ScalarType dtype) {
+  if (dtype == kHalf) static_cast<void>(value.toHalf());
+  if (dtype == kBFloat16) static_cast<void>(value.toBFloat16());
 }
 
 /// `result` in memory of its own where it would be a view of `input`: for operations that promise a

@@ -23,7 +23,16 @@ namespace taeda::inline v0_2 {
 namespace {
 
 ScalarType word_dtype(ScalarType t) {
-  return t == kUInt16 ? kShort : t == kUInt32 ? kInt : t == kUInt64 ? kLong : kByte;
+  return t == kUInt16                        ? kShort
+         : t == kUInt32 || t == kComplexHalf ? kInt
+         : t == kUInt64                      ? kLong
+                                             : kByte;
+}
+
+// ---- complex numbers of 16-bit floats ----
+
+Tensor with_parts_of(const Tensor& in, ScalarType parts) {
+  return view_as_complex(view_as_real(in).to(parts).contiguous());
 }
 
 // ---- 8-bit floats ----
@@ -130,6 +139,23 @@ Tensor to_unsigned(const Tensor& in, ScalarType to) {
   return rest.bitwise_xor(large.to(kLong).bitwise_left_shift(63));
 }
 
+/// A number as the word that holds it. Throws Error where the dtype has no such number.
+template <class T>
+Scalar word_of(const Scalar& value) {
+  return int64_t{static_cast<std::make_signed_t<T>>(value.to<T>())};
+}
+
+Scalar word_of(const Scalar& value, ScalarType t) {
+  if (t == kUInt16) return word_of<uint16_t>(value);
+  if (t == kUInt32) return word_of<uint32_t>(value);
+  if (t == kUInt64) return word_of<uint64_t>(value);
+  const double real = t == kComplexHalf ? 0 : value.toDouble();  // a float8 has no imaginary part
+  const Tensor number = t == kComplexHalf
+                            ? full({}, value, TensorOptions(kComplexDouble).device(kCPU))
+                            : full({}, real, TensorOptions(kDouble).device(kCPU));
+  return detail::as_words(detail::convert_stored(number, t)).item();
+}
+
 }  // namespace
 
 Tensor detail::as_words(const Tensor& stored) {
@@ -142,6 +168,7 @@ Tensor detail::from_words(const Tensor& words, ScalarType dtype) {
 
 Tensor detail::computable(const Tensor& stored) {
   NoGradGuard guard;
+  if (stored.is_complex()) return with_parts_of(stored, kFloat);
   return is_float8(stored.dtype()) ? from_float8(stored) : from_unsigned(stored);
 }
 
@@ -155,14 +182,13 @@ Tensor detail::convert_stored(const Tensor& in, ScalarType to) {
     return is_stored(to) ? from_words(to_unsigned(as_words(in), to), to) : as_words(in).to(to);
   const Tensor numbers = is_stored(in.dtype()) ? computable(in) : in.detach();
   if (!is_stored(to)) return numbers.to(to);
+  if (is_complex(to)) return with_parts_of(numbers.to(kComplexFloat), kHalf);
   return from_words(is_float8(to) ? to_float8(numbers, to) : to_unsigned(numbers, to), to);
 }
 
 void detail::fill_elements(const Tensor& out, const Scalar& value) {
   if (!is_stored(out.dtype())) return pointwise_into(fill_with(value, out.dtype()), out);
-  const TensorOptions wide = TensorOptions(value.is_integral(true) ? kLong : kDouble);
-  const Tensor word = as_words(convert_stored(full({}, value, wide.device(kCPU)), out.dtype()));
-  pointwise_into(Fill{word.item()}, as_words(out));
+  pointwise_into(Fill{word_of(value, out.dtype())}, as_words(out));
 }
 
 }  // namespace taeda::inline v0_2

@@ -10,8 +10,8 @@ namespace taeda::inline v0_2::detail {
 Tensor as_words(const Tensor& stored);
 /// Integers of the same size as elements of that dtype.
 Tensor from_words(const Tensor& words, ScalarType dtype);
-/// The numbers in a dtype that kernels compute with: int32, int64 or float32; of uint64 double,
-/// which rounds numbers of more than 53 bits.
+/// The numbers in a dtype that kernels compute with: int32, int64, float32 or complex64; of uint64
+/// double, which rounds numbers of more than 53 bits.
 Tensor computable(const Tensor& stored);
 /// What eq and ne compare: the same, but for uint64 its words.
 Tensor comparable(const Tensor& stored);

@@ -1,5 +1,7 @@
 #include "taeda/ops/elementwise/activation.h"
 
+#include <cmath>
+
 #include "bodies/activation.h"
 #include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/unary.h"
@@ -65,6 +67,21 @@ namespace {
 /// Whether these are integers, for which straight lines have values but no gradients.
 bool is_whole(const Tensor& self) { return is_integral(self.dtype()); }
 
+/// A whole number is an integer, which integers of fewer bits take modulo 2^n.
+Scalar whole_or_real(double number) {
+  return std::abs(number) < 0x1p62 && std::trunc(number) == number ? Scalar(int64_t(number))
+                                                                   : Scalar(number);
+}
+
+/// Throws Error, in PyTorch's words, if the tensor's dtype has no such value, or what it is
+/// computed with no such limit.
+void check_threshold(const Tensor& self, double limit, double value) {
+  dispatch(RealTypes{}, "threshold", self.dtype(), [&]<class T>() {
+    static_cast<void>(whole_or_real(limit).to<opmath_t<T>>());
+    static_cast<void>(whole_or_real(value).to<T>());
+  });
+}
+
 }  // namespace
 
 Tensor do_threshold_backward(const Tensor& grad, const Tensor& self, double threshold) {
@@ -94,6 +111,7 @@ Tensor& do_relu_(const Tensor& self) {
 }
 
 Tensor do_threshold(const Tensor& self, RealArg threshold, RealArg value) {
+  check_threshold(self, threshold, value);
   if (is_whole(self)) return where(self.le(int64_t(threshold)), int64_t(value), self);
   return activation(
       "threshold", "ThresholdBackward0", Threshold(threshold, value), self,
@@ -101,6 +119,7 @@ Tensor do_threshold(const Tensor& self, RealArg threshold, RealArg value) {
 }
 
 Tensor& do_threshold_(const Tensor& self, RealArg limit, RealArg value) {
+  check_threshold(self, limit, value);
   if (is_whole(self)) return self.masked_fill_(self.le(int64_t(limit)), int64_t(value));
   return activation_("threshold_", Threshold(limit, value), self,
                      [=](const Tensor& t) { return threshold(t, limit, value); });
@@ -194,8 +213,7 @@ int64_t whole_low(const Tensor& self, double low) {
 
 Tensor do_hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
   check_hardtanh(self, min_val, max_val);
-  if (is_whole(self))
-    return pointwise_as("hardtanh", Clamp{}, self, whole_low(self, min_val), int64_t(max_val));
+  if (is_whole(self)) return self.clamp(whole_low(self, min_val), int64_t(max_val));
   Tensor y = pointwise_as("hardtanh", Clamp{}, self, double{min_val}, double{max_val});
   if (wants_grad(self))
     record("HardtanhBackward0", y, {self}, [=, x = save_tensor(self)](const Tensor& g) {

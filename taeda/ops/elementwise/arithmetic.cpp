@@ -10,6 +10,8 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/sparse/sparse_common.h"
+#include "taeda/tensor/result_type.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2 {
 
@@ -230,6 +232,7 @@ Tensor do_div(const Tensor& self, const Scalar& other,
 }
 
 Tensor operator/(const Scalar& a, const Tensor& b) {
+  if (is_mapped(b)) return full({}, a, b.options().dtype(result_type(a, b))).div(b);
   Tensor out = pointwise(Div{}, a, b);
   if (wants_grad(b))
     record("DivBackward0", out, {b}, [a, b = save_tensor(b, "b")](const Tensor& g) {

@@ -22,22 +22,29 @@ ScalarType clamp_dtype(const Tensor& self, const OptionalScalar& min, const Opti
   return result_type({Operand(self), Operand(min ? *min : *max), Operand(max ? *max : *min)});
 }
 
-/// A bound as a number of dtype t: a missing one, or one outside the range of an integer dtype, is
-/// the end of the range.
+/// A bound as a number of dtype t: a missing one, or one of an integer dtype that lets all numbers
+/// through, is the end of the range. Throws Error for one that t cannot hold and that lets none.
 Scalar bound_in(ScalarType t, const OptionalScalar& bound, bool is_low) {
   const double infinity = std::numeric_limits<double>::infinity();
-  if (is_floating_point(t)) return bound ? *bound : Scalar(is_low ? -infinity : infinity);
+  if (is_floating_point(t)) {
+    if (!bound) return is_low ? -infinity : infinity;
+    dispatch(FloatTypes{}, "clamp", t, [&]<class T>() { static_cast<void>(bound->to<T>()); });
+    return *bound;
+  }
+  const auto within = [&](int64_t lowest, int64_t highest) {
+    if (!bound) return is_low ? lowest : highest;
+    const int64_t number = bound->toLong();
+    TAEDA_CHECK(is_low ? number <= highest : number >= lowest, "Clamp ", is_low ? "min" : "max",
+                " value ", bound->toDouble(), " is outside the representable range of ", t);
+    return std::clamp(number, lowest, highest);
+  };
   if (is_wide_unsigned(t)) {  // the highest uint64 by its bits
-    const int64_t highest = t == kUInt64 ? -1 : (int64_t{1} << 8 * element_size(t)) - 1;
-    if (!bound) return is_low ? 0 : highest;
-    const int64_t number = std::max<int64_t>(bound->toLong(), 0);
-    return t == kUInt64 ? number : std::min(number, highest);
+    if (t != kUInt64) return within(0, (int64_t{1} << 8 * element_size(t)) - 1);
+    return !bound && !is_low ? -1 : within(0, std::numeric_limits<int64_t>::max());
   }
   int64_t result = 0;
   dispatch(IntTypes{}, "clamp", t, [&]<class T>() {
-    constexpr auto lowest = static_cast<int64_t>(std::numeric_limits<T>::lowest());
-    constexpr auto highest = static_cast<int64_t>(std::numeric_limits<T>::max());
-    result = bound ? std::clamp(bound->toLong(), lowest, highest) : is_low ? lowest : highest;
+    result = within(std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
   });
   return result;
 }
@@ -56,6 +63,7 @@ Tensor inside(const Tensor& g, const Tensor& x, const OptionalScalar& low,
 Tensor do_clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max) {
   TAEDA_CHECK(min || max, kNoBounds);
   const ScalarType t = clamp_dtype(self, min, max);
+  TAEDA_CHECK_AS(NotImplementedError, !is_complex(t), "clamp is not supported for complex types");
   const Scalar low = bound_in(t, min, true), high = bound_in(t, max, false);
   Tensor out = pointwise(Clamp{}, self.dtype() == t ? self : self.to(t), low, high);
   if (wants_grad(self))

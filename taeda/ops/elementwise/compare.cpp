@@ -7,6 +7,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/elementwise/unary.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2 {
 
@@ -116,6 +117,7 @@ Tensor checked_condition(const Tensor& condition) {
 
 /// The gradient of the branch that `condition` selects.
 Tensor masked(const Tensor& condition, const Tensor& g) {
+  if (Interceptors::has(Interceptors::kMap)) return where(condition, g, g.new_zeros({}));
   Tensor out = pointwise(Masked{}, condition, g);
   if (wants_grad(g))
     record("WhereBackward0", out, {g}, [c = save_tensor(condition, "condition")](const Tensor& gg) {
@@ -208,10 +210,18 @@ Tensor do_isclose(const Tensor& self, const Tensor& other, double rtol, double a
 }
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  TAEDA_CHECK(!is_mapped(self) && !is_mapped(other),
+              "vmap over torch.allclose isn't supported yet. Please file an issue at "
+              "https://github.com/pytorch/pytorch/issues if you need this feature.");
   return isclose(self, other, rtol, atol, equal_nan).all().item<bool>();
 }
 
 bool Tensor::is_nonzero() const {
+  TAEDA_CHECK(
+      !is_mapped(*this),
+      "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "
+      "flow. We don't support that yet, please file an issue at "
+      "https://github.com/pytorch/pytorch/issues .");
   TAEDA_CHECK(numel() != 0, "Boolean value of Tensor with no values is ambiguous");
   TAEDA_CHECK(numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
   return reshape({}).to(kBool).item<bool>();

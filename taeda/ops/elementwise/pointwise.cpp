@@ -177,10 +177,9 @@ bool any_would_change(const Tensor& out, ArrayRef<Operand> inputs) {
   run_in(call, out, inputs, common);
 }
 
-constexpr std::string_view kComputeUnsigned[] = {"mul",         "bitwise_and", "bitwise_or",
-                                                 "bitwise_xor", "maximum",     "minimum",
-                                                 "fmax",        "fmin",        "clamp",
-                                                 "relu"};
+constexpr std::string_view kComputeUnsigned[] = {
+    "mul",     "bitwise_and", "bitwise_or", "bitwise_xor", "maximum",
+    "minimum", "fmax",        "fmin",       "clamp",       "relu"};
 
 /// Of uint16 to uint64, by int64: products and bits are the same modulo 2^64. What compares numbers
 /// has those of uint64 moved by half of the range, so that they keep their order.
@@ -212,10 +211,43 @@ constexpr std::string_view kComputeUnsigned[] = {"mul",         "bitwise_and", "
     out = std::move(computed);
 }
 
+constexpr std::string_view kComputeComplexHalf[] = {"add",   "sub",      "mul",  "neg", "abs",
+                                                    "conj",  "addcmul",  "eq",   "ne",  "isnan",
+                                                    "isinf", "isfinite", "where"};
+
+/// Of complex32, by complex64.
+[[gnu::noinline, gnu::cold]] void run_complex_half(const detail::PointwiseCall& call, Tensor& out,
+                                                   ArrayRef<Operand> inputs) {
+  const std::string_view name = call.name;
+  TAEDA_CHECK_NOT_IMPLEMENTED(std::ranges::count(kComputeComplexHalf, name) == 1, "\"", name,
+                              "\" not implemented for 'ComplexHalf'");
+  const ScalarType result = call.predicate      ? kBool
+                            : call.result_dtype ? call.result_dtype(kComplexHalf)
+                                                : kComplexHalf;
+  TAEDA_CHECK(!out.defined() || can_cast(result, out.dtype()), "result type ", result,
+              " can't be cast to the desired output type ", out.dtype());
+  const NoGradGuard guard;
+  Tensor wide[Iter::kMaxOperands];
+  SmallVector<Operand, Iter::kMaxOperands> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* t = inputs[i].tensor();
+    if (t) wide[i] = t->to(i < static_cast<size_t>(call.masks) ? kBool : kComplexFloat);
+    operands.push_back(t ? Operand(wide[i]) : inputs[i]);
+  }
+  Tensor computed;
+  detail::run_pointwise(call, computed, operands);
+  computed = computed.to(result);
+  if (out.defined())
+    out.copy_(computed.expand(out.sizes()));
+  else
+    out = std::move(computed);
+}
+
 /// In a dtype that asks for a look at it, apart from what all others pass.
 [[gnu::noinline]] void run_rare(const detail::PointwiseCall& call, Tensor& out,
                                 ArrayRef<Operand> inputs, ScalarType common) {
   if (is_wide_unsigned(common)) return run_unsigned(call, out, inputs, common);
+  if (common == kComplexHalf) return run_complex_half(call, out, inputs);
   if (call.make_complex && is_complex(common)) return run_complex(call, out, inputs, common);
   run_in(call, out, inputs, common);
 }

@@ -164,7 +164,7 @@ Tensor do_ndtri(const Tensor& self) {
 
 // ---- entropy and logarithms ----
 
-Tensor entr(const Tensor& self) {
+Tensor do_entr(const Tensor& self) {
   check_real("entr", self);
   const ScalarType t = values_dtype({Operand(self)});
   Tensor y;
@@ -181,7 +181,7 @@ Tensor entr(const Tensor& self) {
   return y;
 }
 
-Tensor xlog1py(const Tensor& self, const Tensor& other) {
+Tensor do_xlog1py(const Tensor& self, const Tensor& other) {
   check_real("xlog1py", self);
   check_real("xlog1py", other);
   const ScalarType t = values_dtype({Operand(self), Operand(other)});
@@ -202,10 +202,10 @@ Tensor xlog1py(const Tensor& self, const Tensor& other) {
            });
   return out;
 }
-Tensor xlog1py(const Tensor& self, const Scalar& other) {
+Tensor do_xlog1py(const Tensor& self, const Scalar& other) {
   return xlog1py(self, scalar_beside(other, self));
 }
-Tensor xlog1py(const Scalar& self, const Tensor& other) {
+Tensor do_xlog1py(const Scalar& self, const Tensor& other) {
   return xlog1py(scalar_beside(self, other), other);
 }
 

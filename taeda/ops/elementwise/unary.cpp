@@ -212,7 +212,7 @@ Tensor angle_of_real(const Tensor& self) {
 
 }  // namespace
 
-Tensor angle(const Tensor& self) {
+Tensor do_angle(const Tensor& self) {
   if (!self.is_complex()) return angle_of_real(self);
   Tensor y;
   {

@@ -5,6 +5,8 @@
 #include "taeda/kernels/index.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/create/create_common.h"
+#include "taeda/ops/create/stored.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/compare.h"
@@ -213,6 +215,7 @@ namespace {
 void fill_rows(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   TAEDA_CHECK(self.is_complex() || !value.is_complex(),
               "index_fill_(): Converting complex Scalar to non-complex type is not supported");
+  detail::check_reduced(value, self.dtype());
   DimVector sizes(self.sizes());
   if (sizes.empty()) sizes.push_back(1);
   sizes[dim] = index.numel();
@@ -325,6 +328,7 @@ Tensor source_gradient(const Tensor& g, int64_t dim, const Tensor& index, const 
 }
 
 Tensor scalar_like(const Tensor& self, const Tensor& index, const Scalar& value) {
+  detail::check_reduced(value, self.dtype());
   return full({}, value, self.options()).expand(index.sizes());
 }
 
@@ -519,6 +523,11 @@ void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
 void fill_masked(const Tensor& out, const Tensor& in, const Tensor& mask, const Scalar& value) {
   if (out.numel() == 0) return;
   NoGradGuard guard;
+  if (out.dtype() == kComplexHalf) {  // its words are moved as they are
+    const Tensor number = full({}, value, TensorOptions(kComplexHalf));
+    return fill_masked(detail::as_words(out), detail::as_words(in), mask,
+                       detail::as_words(number).item());
+  }
   masked_fill_slot(out.device().type(), out, in.expand(out.sizes()), mask.expand(out.sizes()),
                    value);
 }

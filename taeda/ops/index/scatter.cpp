@@ -12,12 +12,18 @@
 #include "taeda/ops/nn/fused_backward.h"
 #include "taeda/ops/reduce/scan.h"
 #include "taeda/ops/shape/join.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2 {
 
 // ---- parts replaced ----
 
 namespace {
+
+/// A copy that parts of `src`'s samples can be written to.
+Tensor copy_for(const Tensor& self, const Tensor& src) {
+  return expanded_to(self, mapped_levels(src)).clone();
+}
 
 /// Copies `src` over a view of `whole`, which nobody else has seen.
 Tensor with_part(Tensor whole, const Tensor& part, const Tensor& src) {
@@ -31,21 +37,21 @@ Tensor with_part(Tensor whole, const Tensor& part, const Tensor& src) {
 }  // namespace
 
 Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
-  const Tensor out = self.clone();
+  const Tensor out = copy_for(self, src);
   return with_part(out, out.select(dim, index), src);
 }
 Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, OptionalDim start,
                      OptionalDim end, int64_t step) {
-  const Tensor out = self.clone();
+  const Tensor out = copy_for(self, src);
   return with_part(out, out.slice(dim, start, end, step), src);
 }
 Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1,
                         int64_t dim2) {
-  const Tensor out = self.clone();
+  const Tensor out = copy_for(self, src);
   return with_part(out, out.diagonal(offset, dim1, dim2), src);
 }
 
-Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+Tensor do_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   TAEDA_CHECK(self.dtype() == source.dtype(),
               "masked_scatter: expected self and source to have same dtypes but got",
               to_string(self.dtype()), " and ", to_string(source.dtype()));
@@ -297,7 +303,7 @@ Tensor copy_where_it_lies(const Tensor& self) {
 
 }  // namespace
 
-Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
+Tensor do_as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
                           IntArrayRef stride, OptionalDim storage_offset) {
   const Tensor out = copy_where_it_lies(self);
   return with_part(out, out.as_strided(size, stride, storage_offset), src);

@@ -304,13 +304,19 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
   TAEDA_CHECK(dims_self.size() == dims_other.size(),
               "both dimension lists should have same length");
   const DimVector a = wrap_dims(dims_self, self.dim()), b = wrap_dims(dims_other, other.dim());
+  Tensor first = self, second = other;
   int64_t k = 1;
   for (size_t i = 0; i < a.size(); ++i) {
-    TAEDA_CHECK(self.size(a[i]) == other.size(b[i]),
+    // One number beside several is multiplied with each, and so with their sum.
+    if (self.size(a[i]) == 1)
+      second = second.sum({b[i]}, true, self.dtype());
+    else if (other.size(b[i]) == 1)
+      first = first.sum({a[i]}, true, self.dtype());
+    TAEDA_CHECK(first.size(a[i]) == second.size(b[i]),
                 "contracted dimensions need to match, but first has size ", self.size(a[i]),
                 " in dim ", dims_self[i], " and second has size ", other.size(b[i]), " in dim ",
                 dims_other[i]);
-    k *= self.size(a[i]);
+    k *= first.size(a[i]);
   }
   DimVector left, right, sizes;
   int64_t m = 1, n = 1;
@@ -320,8 +326,8 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
   for (int64_t d = 0; d < other.dim(); ++d)
     if (std::find(b.begin(), b.end(), d) == b.end())
       right.push_back(d), sizes.push_back(other.size(d)), n *= other.size(d);
-  const Tensor x = self.permute(joined({&left, &a})).reshape({m, k});
-  const Tensor y = other.permute(joined({&b, &right})).reshape({k, n});
+  const Tensor x = first.permute(joined({&left, &a})).reshape({m, k});
+  const Tensor y = second.permute(joined({&b, &right})).reshape({k, n});
   return x.mm(y).reshape(sizes);
 }
 

@@ -191,7 +191,7 @@ Tensor complex_matrix_exp(const Tensor& A) {
 
 }  // namespace
 
-Tensor matrix_exp(const Tensor& A) {
+Tensor do_matrix_exp(const Tensor& A) {
   if (A.is_complex() && A.dim() >= 2 && A.size(-1) == A.size(-2)) return complex_matrix_exp(A);
   if (A.dtype() == kHalf || A.dtype() == kBFloat16) return matrix_exp(A.to(kFloat)).to(A.dtype());
   check_square_input("linalg.matrix_exp", A);

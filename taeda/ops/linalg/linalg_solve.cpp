@@ -287,15 +287,33 @@ Tensor do_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool
 
 namespace taeda::inline v0_2 {
 
-Tensor logdet(const Tensor& self) {
+Tensor do_logdet(const Tensor& self) {
   const auto [sign, logarithm] = linalg::sign_and_log("logdet", self);
   if (self.is_complex()) return sign.log().add(logarithm);
   return logarithm.masked_fill(sign.lt(0), std::numeric_limits<double>::quiet_NaN());
 }
 
 Tensor do_cholesky_solve(const Tensor& B, const Tensor& L, bool upper) {
-  const Tensor l = upper ? L.mH() : L;
-  return linalg::solve_triangular(l.mH(), linalg::solve_triangular(l, B, false), true);
+  const bool recorded = autograd::wants_grad(B, L);
+  Tensor x;
+  {
+    const NoGradGuard guard;
+    const Tensor l = upper ? L.mH() : L;
+    x = linalg::solve_triangular(l.mH(), linalg::solve_triangular(l, B, false), true);
+  }
+  // L is triangular by contract: its gradient is that of a factor of L L', in both triangles.
+  if (recorded)
+    autograd::record("CholeskySolveBackward0", x, {B, L},
+                     [l = autograd::save_tensor(L, "L"), x = autograd::save_output(x), upper](
+                         const Tensor& g, autograd::Needs needs) {
+                       const Tensor factor = l.unpack(), gb = cholesky_solve(g, factor, upper);
+                       if (!needs[1]) return autograd::TensorVec{gb, {}};
+                       const Tensor half = gb.matmul(x.unpack().mH()).neg(),
+                                    ga = half.add(half.mH());
+                       return autograd::TensorVec{
+                           gb, upper ? factor.triu().matmul(ga) : ga.matmul(factor.tril())};
+                     });
+  return x;
 }
 
 Tensor do_cholesky_inverse(const Tensor& L, bool upper) {

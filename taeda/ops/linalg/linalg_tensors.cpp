@@ -5,6 +5,7 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/linalg/linalg.h"
@@ -16,6 +17,8 @@
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2 {
+
+using detail::conjugate;
 
 namespace {
 
@@ -32,21 +35,28 @@ Tensor reflector(const Tensor& a, int64_t i) {
 
 /// c less its part along the reflector.
 Tensor reflected(const Tensor& c, const Tensor& v, const Tensor& tau) {
-  return c.sub(tau.unsqueeze(-1).unsqueeze(-1).mul(v).matmul(v.transpose(-2, -1).matmul(c)));
+  return c.sub(tau.unsqueeze(-1).unsqueeze(-1).mul(v).matmul(v.mH().matmul(c)));
 }
 
-/// H_1 ... H_k c, or H_k ... H_1 c.
+/// H_1 ... H_k c, or the product with the conjugate transpose of these, H_k^H ... H_1^H c.
 Tensor reflected_by_all(const Tensor& a, const Tensor& tau, Tensor c, bool transpose) {
   const int64_t k = tau.size(-1);
   for (int64_t n = 0; n < k; ++n) {
     const int64_t i = transpose ? n : k - 1 - n;
-    c = reflected(c, reflector(a, i), tau.select(-1, i));
+    const Tensor factor = tau.select(-1, i);
+    c = reflected(c, reflector(a, i), transpose ? conjugate(factor) : factor);
   }
   return c;
 }
 
+/// LAPACK's dtypes.
+void check_factor_dtype(const char* op, const Tensor& a) {
+  const ScalarType t = a.dtype();
+  if (!is_differentiable(t) || computing_dtype(t) != t) detail::throw_no_dtype(op, t);
+}
+
 void check_reflectors(const char* op, const Tensor& a, const Tensor& tau) {
-  check_floating(op, a);
+  check_factor_dtype(op, a);
   TAEDA_CHECK(a.dim() >= 2, op, ": input must have at least 2 dimensions.");
   TAEDA_CHECK(a.size(-2) >= a.size(-1), op,
               ": input.shape[-2] must be greater than or equal to input.shape[-1]");
@@ -139,6 +149,7 @@ Tensor matmul(const Tensor& self, const Tensor& other) { return taeda::matmul(se
 
 std::tuple<Tensor, Tensor> do_geqrf(const Tensor& self) {
   TAEDA_CHECK(self.dim() >= 2, "torch.geqrf: input must have at least 2 dimensions.");
+  check_factor_dtype("geqrf", self);
   NoGradGuard guard;
   Tensor a = self.detach().clone(MemoryFormat::Contiguous);
   const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
@@ -148,16 +159,17 @@ std::tuple<Tensor, Tensor> do_geqrf(const Tensor& self) {
   for (int64_t i = 0; i < k; ++i) {
     const Tensor column = a.narrow(-2, i, m - i).select(-1, i);  // [..., m - i]
     const Tensor head = column.select(-1, 0).clone(), tail = column.narrow(-1, 1, m - i - 1);
-    const Tensor done = tail.square().sum({-1}).eq(0);  // nothing to clear: no reflection
-    const Tensor norm = linalg::vector_norm(column, 2, {-1});
-    const Tensor beta = where(done, head, where(head.lt(0), norm, norm.neg()));
+    Tensor done = tail.abs().square().sum({-1}).eq(0);  // nothing to clear: no reflection
+    if (a.is_complex()) done = done.logical_and(imag(head).eq(0));
+    const Tensor norm = linalg::vector_norm(column, 2, {-1}), part = real(head);
+    const Tensor beta = where(done, head, where(part.lt(0), norm, norm.neg()));
     const Tensor factor = where(done, Scalar(0), beta.sub(head).div(beta));
     tail.div_(where(done, Scalar(1), head.sub(beta)).unsqueeze(-1));
     tau.select(-1, i).copy_(factor);
     column.select(-1, 0).copy_(beta);
     if (i + 1 == n) continue;
     const Tensor rest = a.narrow(-1, i + 1, n - i - 1);
-    rest.copy_(reflected(rest, reflector(a, i), factor));
+    rest.copy_(reflected(rest, reflector(a, i), conjugate(factor)));
   }
   return {a, tau};
 }
@@ -169,7 +181,7 @@ Tensor do_ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool
   TAEDA_CHECK(other.size(left ? -2 : -1) == self.size(-2), "torch.ormqr: other.shape[",
               left ? -2 : -1, "] must be equal to input.shape[-2]");
   if (left) return reflected_by_all(self, tau, other, transpose);
-  return reflected_by_all(self, tau, other.transpose(-2, -1), !transpose).transpose(-2, -1);
+  return reflected_by_all(self, tau, other.mH(), !transpose).mH();
 }
 
 std::tuple<Tensor, Tensor> do_triangular_solve(const Tensor& self, const Tensor& A, bool upper,

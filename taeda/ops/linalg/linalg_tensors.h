@@ -13,7 +13,7 @@ namespace linalg {
 /// The first n columns of the product of the reflectors 1 - tau_i v_i v_i^T; column i of A [..., m,
 /// n] holds v_i below its diagonal, where v_i has a 1 (LAPACK's orgqr). tau is [..., k], k <= n <=
 /// m.
-/// [autocast: float32 host, composite]
+/// [autocast: float32 host, dtypes: floating complex, composite]
 Tensor householder_product(const Tensor& A, const Tensor& tau);
 /// The X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end before. Throws Error
 /// unless A, so taken as a matrix, is square.
@@ -38,17 +38,17 @@ Tensor matmul(const Tensor& self, const Tensor& other);
 }  // namespace linalg
 
 /// The columns of a product of reflectors, [*, m, n]: linalg::householder_product.
-/// [method]
+/// [method, dtypes: floating complex]
 inline Tensor orgqr(const Tensor& self, const Tensor& input2) {
   return linalg::householder_product(self, input2);
 }
 /// (R on and above the diagonal with reflectors below, tau): the QR decomposition as LAPACK's geqrf
 /// leaves it. Not differentiable.
-/// [method, returns: a tau, autocast: float32 host]
+/// [method, returns: a tau, dtypes: floating complex, autocast: float32 host]
 std::tuple<Tensor, Tensor> geqrf(const Tensor& self);
 /// Q C, Q^T C (`transpose`), C Q or C Q^T (not `left`), C = `other` and Q the product of all m
 /// reflectors in `self` and `tau`.
-/// [method, autocast: float32 host, composite]
+/// [method, autocast: float32 host, dtypes: floating complex, composite]
 Tensor ormqr(const Tensor& self, const Tensor& tau, const Tensor& other, bool left = true,
              bool transpose = false);
 /// (X, A) with A X = self, of which one triangle counts, or A^T X = self.

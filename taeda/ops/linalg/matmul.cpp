@@ -283,11 +283,13 @@ static Tensor product_in(ScalarType dtype, const Tensor& a, const Tensor& b) {
 /// `linear` without autocast; `keeps_weight` allows float32 weights beside a 16-bit input.
 static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         bool keeps_weight) {
-  TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2,
-              "linear(): weight must be a matrix or a vector, got ", weight.dim(), "-D tensor");
-  TAEDA_CHECK(input.dim() >= 1,
-              "both arguments to linear need to be at least 1D, but they are 0D and ", weight.dim(),
-              "D");
+  TAEDA_CHECK(weight.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
+              weight.dim(), "D");
+  TAEDA_CHECK(input.dim() >= 1 && weight.dim() >= 1,
+              "both arguments to linear need to be at least 1D, but they are ", input.dim(),
+              "D and ", weight.dim(), "D");
+  TAEDA_CHECK(weight.dim() == 2 || !bias.defined() || bias.dim() == 0,
+              "addmm: mat2 must be a matrix, got 1-D tensor");
   if (weight.dim() == 1)
     return bias.defined() ? input.matmul(weight).add(bias) : input.matmul(weight);
   check_same_device("linear", {&input, &weight});
@@ -400,6 +402,18 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 
 namespace {
 
+/// A product that nobody has seen yet in another shape, which is therefore no view of anything.
+Tensor in_shape(const Tensor& out, IntArrayRef sizes) {
+  if (out.sizes() == sizes) return out;
+  if (!out.is_strided() || !out.is_contiguous()) [[unlikely]]
+    return out.reshape(sizes);
+  const Tensor same = relayout(out, Layout{sizes, contiguous_strides(sizes), out.storage_offset()});
+  if (wants_grad(out))
+    record("UnsafeViewBackward0", same, {out},
+           [shape = DimVector(out.sizes())](const Tensor& g) { return g.reshape(shape); });
+  return same;
+}
+
 /// Both operands have at least one dimension, one of them at least three.
 Tensor matmul_batched(const Tensor& a, const Tensor& b) {
   const bool row = a.dim() == 1, column = b.dim() == 1;
@@ -424,7 +438,7 @@ Tensor matmul_batched(const Tensor& a, const Tensor& b) {
   }
   if (!row) sizes.push_back(m);
   if (!column) sizes.push_back(n);
-  return out.sizes() == IntArrayRef(sizes) ? out : out.reshape(sizes);
+  return in_shape(out, sizes);
 }
 
 }  // namespace
@@ -435,7 +449,7 @@ Tensor do_matmul(const Tensor& self, const Tensor& other) {
               "D and ", b, "D");
   if (a == 1 && b == 1) return dot(self, other);
   if (a == 2 && b == 1) return mv(self, other);
-  if (a == 1 && b == 2) return mm(self.unsqueeze(0), other).squeeze(0);
+  if (a == 1 && b == 2) return in_shape(mm(self.unsqueeze(0), other), {other.size(1)});
   if (a == 2 && b == 2) return mm(self, other);
   return matmul_batched(self, other);
 }

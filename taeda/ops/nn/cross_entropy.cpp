@@ -50,8 +50,10 @@ void check_class_indices(const char* op, const Tensor& input, const Tensor& targ
     TAEDA_CHECK(target.sizes() == IntArrayRef(sizes), "Expected target size ", sizes, ", got ",
                 target.sizes());
   }
-  TAEDA_CHECK(target.dtype() == kLong, "expected scalar type Long but found ",
-              to_string(target.dtype()));
+  TAEDA_CHECK(target.dtype() == kLong || target.dtype() == kByte,
+              "expected target dtype to be Long or Byte, but got ", target.dtype());
+  TAEDA_CHECK(target.dtype() == kLong || input.dim() <= 2, "expected scalar type Long but found ",
+              target.dtype());
   check_weight(weight, input.size(class_dim(input)));
   check_floating(op, input);
 }
@@ -98,8 +100,9 @@ struct ClassLossResult {
   Tensor loss, total_weight;
 };
 
-ClassLossResult class_loss(const char* node, const Tensor& input, const Tensor& target,
+ClassLossResult class_loss(const char* node, const Tensor& input, const Tensor& classes,
                            const Tensor& weight, ClassLoss spec) {
+  const Tensor target = classes.to(kLong);
   const ScalarType dtype = computing_dtype(input.dtype());
   const TensorOptions options = TensorOptions(dtype).device(input.device());
   ClassLossState s{spec, {}, {}, {}, {}, {}};
@@ -118,13 +121,12 @@ ClassLossResult class_loss(const char* node, const Tensor& input, const Tensor& 
     s.input = save_tensor(input, "input");
     s.target = save_tensor(target, "target");
     record(node, result.loss, {input}, [s](const Tensor& g) {
-      return detail::fused_or_differentiable([&] { return fused_gradient(s, g); },
-                                             [&] {
-                                               const Tensor grad = composed_gradient(s, g);
-                                               return s.spec.logits
-                                                          ? grad
-                                                          : autograd::with_zero_derivative(grad);
-                                             });
+      return detail::fused_or_differentiable(
+          [&] { return fused_gradient(s, g); },
+          [&] {
+            const Tensor grad = composed_gradient(s, g);
+            return s.spec.logits ? grad : autograd::with_zero_derivative(grad);
+          });
     });
   }
   return result;

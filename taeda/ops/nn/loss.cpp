@@ -212,7 +212,7 @@ Tensor do_poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_i
   return reduce_loss(loss, reduction);
 }
 
-Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full,
+Tensor do_gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full,
                          double eps, ReductionArg reduction) {
   Tensor variance = var;
   if (!(var.sizes() == input.sizes())) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bodies/histogram.h"
+#include "bodies/statistics.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -262,7 +263,7 @@ void count_even(const Tensor& x, double low, double high, int64_t bins, int64_t*
 
 }  // namespace
 
-Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
+Tensor do_histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
   check_floating("histc", self);
   TAEDA_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins, " for dimension 0");
   const NoGradGuard guard;

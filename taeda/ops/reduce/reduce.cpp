@@ -8,6 +8,7 @@
 #include "taeda/ops/reduce/reduce_common.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/ops/sparse/sparse_common.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2 {
 
@@ -89,9 +90,11 @@ ScalarType bool_dtype(const Tensor& self) {
 }
 
 /// any and all over bool; other dtypes are compared with zero first.
-Tensor logical(const ReduceSlot& slot, const Tensor& self, IntArrayRef dims, bool keepdim) {
+Tensor logical(const ReduceSlot& slot, const Tensor& self, OptionalIntArrayRef dims,
+               bool keepdim) {
+  if (dims.has_value() && (*dims).empty()) return self.ne(0).to(bool_dtype(self));
   const Tensor x = self.dtype() == kBool ? self : self.ne(0);
-  const Reduced r(x, dims, keepdim);
+  const Reduced r(x, dims.has_value() ? *dims : IntArrayRef(), keepdim);
   const Tensor out = r.make_output(slot.name(), x, kBool);
   run(slot, out, x, r);
   return out.to(bool_dtype(self));
@@ -127,7 +130,9 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef sizes) {
   // Without a view of the sum, where only leading dimensions go: most often it is a bias's
   // gradient.
   const bool keep = dims.size() > static_cast<size_t>(lead);
-  const Tensor out = sum_impl("SumBackward1", self, dims, keep, self.dtype());
+  const Tensor out = is_mapped(self)
+                         ? self.sum(dims, keep, self.dtype())
+                         : sum_impl("SumBackward1", self, dims, keep, self.dtype());
   return keep && lead > 0 ? out.reshape(sizes) : out;
 }
 
@@ -138,15 +143,11 @@ Tensor do_mean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype
   return mean_impl("MeanBackward1", self, dims, keepdim, dtype);
 }
 
-Tensor do_any(const Tensor& self) {
-  if (self.is_sparse()) return any(self.coalesce().values());
-  return logical(any_slot, self, {}, false);
-}
-Tensor do_any(const Tensor& self, int64_t dim, bool keepdim) {
+Tensor do_any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  if (self.is_sparse() && !dim.has_value() && !keepdim) return any(self.coalesce().values());
   return logical(any_slot, self, dim, keepdim);
 }
-Tensor do_all(const Tensor& self) { return logical(all_slot, self, {}, false); }
-Tensor do_all(const Tensor& self, int64_t dim, bool keepdim) {
+Tensor do_all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
   return logical(all_slot, self, dim, keepdim);
 }
 

@@ -98,11 +98,10 @@ Tensor norm(const Tensor& self, const OptionalScalar& p, IntArrayRef dim, bool k
 Tensor vector_norm(const Tensor& self, const Scalar& p = 2, IntArrayRef dim = {},
                    bool keepdim = false);
 
-/// Whether any, or every, element is nonzero (bool), of all or along `dim`.
-Tensor any(const Tensor& self);
-Tensor any(const Tensor& self, int64_t dim, bool keepdim = false);
-Tensor all(const Tensor& self);
-Tensor all(const Tensor& self, int64_t dim, bool keepdim = false);
+/// Whether any, or every, element is nonzero (bool; uint8 for uint8), of all or along the
+/// dimensions `dim`; along none of them, of each element, if `dim` is given and empty.
+Tensor any(const Tensor& self, OptionalIntArrayRef dim = {}, bool keepdim = false);
+Tensor all(const Tensor& self, OptionalIntArrayRef dim = {}, bool keepdim = false);
 /// How many elements are not zero (int64), of all or along `dim`; no dimension stays.
 /// [composite]
 Tensor count_nonzero(const Tensor& self, IntArrayRef dim = {});

@@ -172,8 +172,8 @@ namespace {
 /// The one in the middle of all, whose gradient goes to all that equal it alike.
 Tensor middle_of_all(const char* node, const ArgReduceSlot& slot, const Tensor& self) {
   if (self.numel() == 0) {
-    TAEDA_CHECK_NOT_IMPLEMENTED(self.is_floating_point(),
-                                "median() of no elements needs a floating dtype");
+    TAEDA_CHECK(!is_integral(self.dtype(), true), "value cannot be converted to type ",
+                to_string(self.dtype()), " without overflow");
     return full({}, std::nan(""), self.options());
   }
   Tensor out;

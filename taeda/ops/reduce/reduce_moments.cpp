@@ -133,7 +133,12 @@ Tensor norm_impl(const char* node, const Tensor& self, double p, IntArrayRef dim
   const Tensor x = self.is_complex() ? self.abs() : self;
   const Reduced r(x, dims, keepdim);
   const Tensor out = r.make_output("norm", x, x.dtype());
-  if (out.numel() > 0) norm_slot(x.device().type(), out, x, r.mask, p);
+  if (out.numel() == x.numel() && p != 0) {  // of single numbers, whose powers may overflow
+    NoGradGuard guard;
+    out.copy_(x.abs().reshape(out.sizes()));
+  } else if (out.numel() > 0) {
+    norm_slot(x.device().type(), out, x, r.mask, p);
+  }
   if (wants_grad(x))
     record(
         node, out, {x},

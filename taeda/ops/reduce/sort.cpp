@@ -75,6 +75,8 @@ Tensor::T2 do_topk(const Tensor& self, int64_t k, int64_t dim, bool largest, boo
   const int64_t d = wrap_dim(dim, self.dim());
   TAEDA_CHECK(k >= 0 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "selected index k out of range");
+  TAEDA_CHECK_TYPE(!self.is_complex(), " topk does not support complex dtypes on CPU");
+  TAEDA_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool, "topk does not support bool dtypes on CPU");
   DimVector shape(self.sizes());
   if (!shape.empty()) shape[d] = k;
   Tensor values = empty(shape, self.options()), indices = empty(shape, self.options().dtype(kLong));
@@ -95,6 +97,8 @@ int64_t check_kthvalue(const Tensor& self, int64_t k, int64_t dim) {
                     d, " to have non-zero size.");
   TAEDA_CHECK(k >= 1 && k <= (self.dim() > 0 ? self.sizes()[d] : 1),
               "kthvalue(): selected number k out of range for dimension ", d);
+  if (self.dim() > 0 && (self.dtype() == kBool || self.is_complex()))
+    detail::throw_no_dtype("kthvalue", self.dtype());
   return d;
 }
 
@@ -102,7 +106,7 @@ int64_t check_kthvalue(const Tensor& self, int64_t k, int64_t dim) {
 
 Tensor::T2 compose_kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   const int64_t d = check_kthvalue(self, k, dim);
-  if (self.dim() == 0) return self.topk(1, 0, false);
+  if (self.dim() == 0) return {self.clone(), zeros({}, self.options().dtype(kLong))};
   const auto [v, i] = self.topk(k, d, false);
   const Tensor value = v.narrow(d, k - 1, 1), index = i.narrow(d, k - 1, 1);
   if (keepdim) return {value, index};
@@ -111,7 +115,7 @@ Tensor::T2 compose_kthvalue(const Tensor& self, int64_t k, int64_t dim, bool kee
 
 Tensor::T2 do_kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   const int64_t d = check_kthvalue(self, k, dim);
-  if (self.dim() == 0) return self.topk(1, 0, false);
+  if (self.dim() == 0) return {self.clone(), zeros({}, self.options().dtype(kLong))};
   DimVector shape(self.sizes());
   if (keepdim)
     shape[d] = 1;

@@ -28,11 +28,11 @@ inline Tensor argsort(const Tensor& self, std::same_as<bool> auto /*stable*/, in
 /// The k largest (smallest) values along `dim`, in order, and where they were: both have size k
 /// there. Throws Error for a k outside of [0, size]. `sorted` is accepted
 /// for PyTorch's sake: the result is always in order.
-/// [returns: values indices, dtypes: floating integral bool]
+/// [returns: values indices, dtypes: floating integral]
 Tensor::T2 topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = true,
                 bool sorted = true);
 /// The k-th smallest value along `dim`, k counted from 1, and where it was.
-/// [returns: values indices, dtypes: floating integral bool, composition]
+/// [returns: values indices, dtypes: floating integral, composition]
 Tensor::T2 kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false);
 
 /// What `unique` returns.

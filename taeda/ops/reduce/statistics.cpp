@@ -63,7 +63,16 @@ Tensor nanmean(const Tensor& self, IntArrayRef dims, bool keepdim, OptionalDtype
   return nansum(self, dims, keepdim, dtype).div(count);
 }
 
+namespace {
+
+void check_no_bools(const Tensor& self) {
+  if (self.dtype() == kBool) detail::throw_no_dtype("median", kBool);
+}
+
+}  // namespace
+
 std::tuple<Tensor, Tensor> do_nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
+  check_no_bools(self);
   if (self.dim() == 0) return {self.clone(), zeros({}, self.options().dtype(kLong))};
   return detail::select_nanmedian(self, dim, keepdim);
 }
@@ -84,6 +93,7 @@ std::tuple<Tensor, Tensor> compose_nanmedian(const Tensor& self, int64_t dim, bo
 
 Tensor do_nanmedian(const Tensor& self) {
   if (self.numel() == 0) return full({}, kNoNumber, self.options());
+  check_no_bools(self);
   return detail::select_nanmedian(self);
 }
 

@@ -17,9 +17,9 @@ Tensor nansum(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false,
 Tensor nanmean(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false,
                OptionalDtype dtype = {});
 /// The lower median of the numbers that are not NaN, and where it is; NaN if there are none.
-/// [dtypes: floating integral bool, composition]
+/// [dtypes: floating integral, composition]
 Tensor nanmedian(const Tensor& self);
-/// [returns: values indices, dtypes: floating integral bool, composition]
+/// [returns: values indices, dtypes: floating integral, composition]
 std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepdim = false);
 
 /// The numbers below which a share `q` in [0, 1] of the elements along `dim` (of all elements,

@@ -10,6 +10,7 @@
 #include "taeda/ops/create/create_common.h"
 #include "taeda/ops/destination.h"
 #include "taeda/ops/sparse/sparse_common.h"
+#include "taeda/tensor/mapped.h"
 #include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2 {
@@ -396,7 +397,10 @@ Tensor block_diag(TensorList tensors) {
     columns += blocks.back().size(1);
     dtype = promote_types(dtype, t.dtype());
   }
-  const Tensor out = zeros({rows, columns}, tensors[0].options().dtype(dtype));
+  uint64_t levels = 0;
+  for (const Tensor& t : tensors) levels |= mapped_levels(t);
+  Tensor out = zeros({rows, columns}, tensors[0].options().dtype(dtype));
+  if (levels) out = expanded_to(out, levels).clone();
   int64_t row = 0, column = 0;
   for (const Tensor& block : blocks) {
     out.narrow(0, row, block.size(0)).narrow(1, column, block.size(1)).copy_(block);

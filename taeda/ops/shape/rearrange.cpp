@@ -228,7 +228,7 @@ Tensor diag(const Tensor& self, int64_t diagonal) {
                          : self.diagonal(diagonal).clone();
 }
 
-Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+Tensor do_diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t ndim = self.dim() + 1;
   TAEDA_CHECK(self.dim() >= 1, "diag_embed: expected at least one dimension");
   const int64_t a = wrap_dim(dim1, ndim), b = wrap_dim(dim2, ndim);

@@ -10,6 +10,7 @@
 #include "taeda/ops/create/create_common.h"
 #include "taeda/ops/nn/unfold_backward.h"
 #include "taeda/ops/sparse/sparse_common.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2 {
 
@@ -19,6 +20,11 @@ namespace {
 /// that takes a part. `view` must not select an element twice.
 template <class View>
 Tensor put_in_zeros(const char* name, const Tensor& g, const DimVector& sizes, View view) {
+  if (is_mapped(g)) [[unlikely]] {
+    Tensor out = g.new_zeros(sizes);
+    view(out).copy_(g);
+    return out;
+  }
   Tensor out = make_tensor(sizes, g.dtype(), g.device());
   {
     NoGradGuard guard;
@@ -485,7 +491,7 @@ Tensor do_view_as_real(const Tensor& self) {
 
 Tensor do_view_as_complex(const Tensor& self) {
   TAEDA_CHECK_NOT_IMPLEMENTED(
-      self.dtype() == kFloat || self.dtype() == kDouble,
+      self.dtype() == kHalf || self.dtype() == kFloat || self.dtype() == kDouble,
       "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
       "scalar type: ",
       to_string(self.dtype()));

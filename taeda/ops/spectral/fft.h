@@ -20,23 +20,6 @@
 
 namespace taeda::inline v0_2 {
 
-/// A list of integers that may be missing, which is not the same as empty.
-class OptionalIntArrayRef {
- public:
-  OptionalIntArrayRef() = default;
-  OptionalIntArrayRef(std::nullopt_t) {}
-  OptionalIntArrayRef(const std::initializer_list<int64_t>& list) : list_(IntArrayRef(list)) {}
-  template <class L>
-  requires std::is_convertible_v<const L&, IntArrayRef> OptionalIntArrayRef(const L& list)
-      : list_(IntArrayRef(list)) {}
-
-  bool has_value() const { return list_.has_value(); }
-  IntArrayRef operator*() const { return *list_; }
-
- private:
-  std::optional<IntArrayRef> list_;
-};
-
 namespace fft {
 
 /// "forward", "backward" (the default) or "ortho": which direction is scaled.

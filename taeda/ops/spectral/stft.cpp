@@ -4,6 +4,7 @@
 #include <numbers>
 #include <sstream>
 
+#include "bodies/stft.h"
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
 #include "taeda/ops/create/create.h"
@@ -123,7 +124,7 @@ void check_stft(const StftCall& call) {
 
 }  // namespace
 
-Tensor stft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
+Tensor do_stft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
             const Tensor& window, bool center, std::string_view pad_mode, bool normalized,
             std::optional<bool> onesided, std::optional<bool> return_complex) {
   if (!window.defined())
@@ -207,7 +208,7 @@ Tensor istft_frames(const Tensor& spectrum, const StftCall& call, bool half, boo
 
 }  // namespace
 
-Tensor istft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
+Tensor do_istft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
              const Tensor& window, bool center, bool normalized, std::optional<bool> onesided,
              OptionalDim length, bool return_complex) {
   const StftCall call =

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 
 #include "taeda/log/table.h"
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
+#include "taeda/training/metrics.h"
 #include "taeda/vision/grid.h"
 #include "taeda/vision/image_io.h"
 #include "tools/taeda/train/folders.h"
@@ -25,37 +25,30 @@ constexpr int64_t kPictures = 40, kPicturesPerRow = 8, kLeastSide = 84;
 constexpr int64_t kTextSize = 12, kTextLine = 14;
 constexpr vision::Color kBlack{0, 0, 0}, kRed{205, 30, 30}, kGreen{20, 130, 50};
 
-/// The share of each class that was recognised; 0 for a class without images.
-std::vector<double> class_accuracies(const Confusion& confusion) {
-  std::vector<double> out;
-  for (size_t c = 0; c < confusion.size(); ++c) {
-    const int64_t all = std::accumulate(confusion[c].begin(), confusion[c].end(), int64_t{0});
-    out.push_back(all > 0 ? static_cast<double>(confusion[c][c]) / static_cast<double>(all) : 0);
-  }
-  return out;
-}
-
-void print_classes(const std::vector<std::string>& names, const std::vector<double>& accuracy) {
+void print_classes(const std::vector<std::string>& names, const double* accuracy) {
   logging::Table table({"class", "accuracy"});
   for (size_t c = 0; c < names.size(); ++c) table.row({names[c], logging::percent(accuracy[c])});
   std::printf("\n%s", table.str().c_str());
 }
 
-void print_confusions(const std::vector<std::string>& names, const Confusion& confusion) {
+/// `confusion`: how often a class, its row, was taken for which, its column.
+void print_confusions(const std::vector<std::string>& names, const double* confusion) {
   struct Pair {
     size_t truth, taken_for;
-    int64_t count;
+    double count;
   };
   std::vector<Pair> pairs;
   for (size_t t = 0; t < names.size(); ++t)
     for (size_t p = 0; p < names.size(); ++p)
-      if (t != p && confusion[t][p] > 0) pairs.push_back({t, p, confusion[t][p]});
+      if (const double n = confusion[t * names.size() + p]; t != p && n > 0)
+        pairs.push_back({t, p, n});
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return a.count > b.count; });
   if (pairs.empty()) return;
   logging::Table table({"most often mistaken", "for", "times"});
   for (size_t i = 0; i < std::min(pairs.size(), kShownConfusions); ++i)
-    table.row({names[pairs[i].truth], names[pairs[i].taken_for], std::to_string(pairs[i].count)});
+    table.row({names[pairs[i].truth], names[pairs[i].taken_for],
+               std::to_string(static_cast<int64_t>(pairs[i].count))});
   std::printf("\n%s", table.str().c_str());
 }
 
@@ -83,14 +76,6 @@ Tensor draw_labelled(const Tensor& image, const std::string& first, const std::s
   return cell;
 }
 
-Confusion count_confusion(const std::vector<int64_t>& labels,
-                          const std::vector<int64_t>& predictions, size_t classes) {
-  Confusion out(classes, std::vector<int64_t>(classes));
-  for (size_t i = 0; i < labels.size(); ++i)
-    ++out[static_cast<size_t>(labels[i])][static_cast<size_t>(predictions[i])];
-  return out;
-}
-
 Tensor draw_predictions(const PictureOf& picture, const std::vector<int64_t>& labels,
                         const std::vector<int64_t>& predictions,
                         const std::vector<std::string>& names) {
@@ -107,11 +92,11 @@ std::vector<int64_t> to_vector(const Tensor& t) {
 
 namespace {
 
-logging::JsonObject confusion_json(const std::vector<std::string>& names,
-                                   const Confusion& confusion) {
+logging::JsonObject confusion_json(const std::vector<std::string>& names, const double* confusion) {
   logging::JsonObject out;
-  for (size_t c = 0; c < names.size(); ++c)
-    out.set(names[c], std::vector<double>(confusion[c].begin(), confusion[c].end()));
+  const size_t n = names.size();
+  for (size_t c = 0; c < n; ++c)
+    out.set(names[c], std::vector<double>(confusion + c * n, confusion + (c + 1) * n));
   return out;
 }
 
@@ -154,8 +139,11 @@ void write_mistakes(const std::vector<size_t>& mistakes, const PictureOf& pictur
 std::function<void(const Finished&, logging::JsonObject&)> report_classes(
     std::vector<std::string> names, std::vector<int64_t> labels, PictureOf picture) {
   return [names, labels, picture](const Finished& f, logging::JsonObject& result) {
-    const Confusion confusion = count_confusion(labels, f.predictions.classes, names.size());
-    const std::vector<double> accuracy = class_accuracies(confusion);
+    training::Recall recall(std::max<int64_t>(2, static_cast<int64_t>(names.size())),
+                            training::Average::None);
+    recall.update(tensor(f.predictions.classes), tensor(labels));
+    const Tensor shares = recall.compute(), counts = recall.ConfusionMatrix::compute();
+    const double *accuracy = shares.data_ptr<double>(), *confusion = counts.data_ptr<double>();
     if (!f.quiet) {
       print_classes(names, accuracy);
       print_confusions(names, confusion);

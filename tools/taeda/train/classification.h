@@ -12,11 +12,6 @@
 
 namespace taeda::tool {
 
-/// counts[true class][predicted class].
-using Confusion = std::vector<std::vector<int64_t>>;
-Confusion count_confusion(const std::vector<int64_t>& labels,
-                          const std::vector<int64_t>& predictions, size_t classes);
-
 /// The uint8 picture (C, H, W) of a test example.
 using PictureOf = std::function<Tensor(size_t)>;
 

@@ -13,9 +13,6 @@ namespace taeda::tool {
 
 // Each throws UsageError for files that cannot be read or do not fit.
 
-/// What --target says, as the name of a column where there are names: another table may have the
-/// columns in another order.
-std::string target_name(const std::string& path, const std::string& target, const About& about);
 data::CsvTable read_table(const std::string& path, const About& about);
 /// The column that --target says. Throws UsageError where there is none.
 size_t target_column(const data::CsvTable& table, const std::string& target);

@@ -1,12 +1,12 @@
 #include "tools/taeda/train/report.h"
 
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
 #include "taeda/base/parallel_for.h"
 #include "taeda/io/atomic_file.h"
 #include "taeda/log/terminal.h"
+#include "taeda/training/early_stopping.h"
 #include "tools/taeda/train/config.h"
 
 namespace taeda::tool {
@@ -34,11 +34,9 @@ void print_event(const char* event, const logging::JsonObject& what) {
 }  // namespace
 
 size_t best_of(const std::vector<EpochRecord>& epochs) {
-  size_t best = 0;
-  const auto loss = [&](size_t i) { return epochs[i].test.loss; };
-  for (size_t i = 1; i < epochs.size(); ++i)
-    if (loss(i) < loss(best) || (std::isnan(loss(best)) && !std::isnan(loss(i)))) best = i;
-  return best;
+  training::EarlyStopping losses;
+  for (const EpochRecord& epoch : epochs) losses.update(epoch.test.loss);
+  return losses.best() ? static_cast<size_t>(losses.best_index()) : 0;
 }
 
 Report::Report(const TrainOptions& options, const Task& task, Device device,

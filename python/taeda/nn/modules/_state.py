@@ -3,6 +3,7 @@
 import collections
 import functools
 import itertools
+import typing
 
 from ... import _C
 from . import _hooks
@@ -67,7 +68,7 @@ class StateMixin:
     def set_extra_state(self, state):
         raise RuntimeError(f"{type(self).__name__}.set_extra_state(): this module has no extra state; override the method")
 
-    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+    def state_dict(self, *args, destination=None, prefix: str = "", keep_vars: bool = False) -> typing.Dict[str, typing.Any]:
         """Parameters and persistent buffers of this module and those below, by dotted names; detached unless `keep_vars`."""
         if args:
             warn("Positional args are being deprecated, use kwargs instead. Refer to "
@@ -156,7 +157,7 @@ class StateMixin:
                     if name not in self._modules if below else name not in own_tensors:
                         unexpected_keys.append(key)
 
-    def load_state_dict(self, state_dict, strict=True, assign=False):
+    def load_state_dict(self, state_dict: typing.Mapping[str, typing.Any], strict: bool = True, assign: bool = False):
         """Copies the tensors of a state dict into this module's parameters and buffers of the same names.
 
         With `strict` the names must be the same; with `assign` the tensors take the places of the module's instead of being

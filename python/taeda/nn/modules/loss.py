@@ -1,6 +1,7 @@
 """Losses."""
 
 from ... import _C
+from ..._core.documented import with_text_of
 from ..._core.warnings import deprecated
 from .. import functional as F
 from .._losses import legacy_reduction, named
@@ -144,19 +145,9 @@ class NLLLoss2d(NLLLoss):
     """
 
 
+@with_text_of(F.cross_entropy)
 class CrossEntropyLoss(_WeightedLoss):
-    """-log softmax(input)[target]: the negative log-probability of classes, or the cross-entropy of distributions over them, by
-    scores that need not be normalized.
-
-    weight: a factor for each class [C]; "mean" divides by the sum of those used
-    ignore_index: a target that counts for nothing; -100 unless given
-    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
-    label_smoothing: in [0, 1], which part of the target is the uniform distribution (arXiv:1512.00567); 0 unless given
-
-    Shapes: input [N, C, *] or [C]; target [N, *] or a scalar, integers in [0, C), else IndexError, or probabilities in the
-    input's shape; result a scalar, or the shape without C with "none".
-
-    >>> nn.CrossEntropyLoss()(torch.tensor([[2.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1]))
+    """>>> nn.CrossEntropyLoss()(torch.tensor([[2.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 1]))
     tensor(0.1269)
     """
 
@@ -198,17 +189,9 @@ class PoissonNLLLoss(_Loss):
         return F.poisson_nll_loss(log_input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction)
 
 
+@with_text_of(F.gaussian_nll_loss)
 class GaussianNLLLoss(_Loss):
-    """The negative log-likelihood under normal distributions: (log max(var, eps) + (input - target)^2 / max(var, eps)) / 2.
-
-    full: whether log(2 pi) / 2 is added; False unless given
-    eps: 1e-6 unless given
-    reduction: "mean" (unless given), "sum" or "none"
-
-    Shapes: input and target [*]; var [*], [*, 1] or a number, not negative, else ValueError; result a scalar, or [*] with
-    "none".
-
-    >>> nn.GaussianNLLLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    """>>> nn.GaussianNLLLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
     tensor(2.)
     """
 
@@ -222,16 +205,9 @@ class GaussianNLLLoss(_Loss):
         return F.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
 
 
+@with_text_of(F.kl_div)
 class KLDivLoss(_Loss):
-    """target (log target - input): the Kullback-Leibler divergence of the target from log-probabilities, element by element.
-
-    reduction: "mean" (unless given, with a warning), "sum", "none" or "batchmean", the sum divided by the batch's size, which
-        is the divergence's mean; size_average and reduce are old flags for the same
-    log_target: whether the target holds log-probabilities, too; False unless given
-
-    Shapes: input and target in one shape [*]; result a scalar, or [*] with "none".
-
-    >>> p = torch.tensor([[0.5, 0.5]])
+    """>>> p = torch.tensor([[0.5, 0.5]])
     >>> nn.KLDivLoss(reduction="batchmean")(p.log(), p)
     tensor(0.)
     """
@@ -309,14 +285,9 @@ class HingeEmbeddingLoss(_Loss):
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
+@with_text_of(F.multilabel_margin_loss)
 class MultiLabelMarginLoss(_Loss):
-    """sum of max(0, 1 - (x[j] - x[i])) over the target's classes j and all others i, divided by the number of classes.
-
-    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
-
-    Shapes: input [N, C] or [C]; target of that shape, int64: classes up to the first -1; result a scalar, or [N] with "none".
-
-    >>> nn.MultiLabelMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([[3, 0, -1, 1]]))
+    """>>> nn.MultiLabelMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([[3, 0, -1, 1]]))
     tensor(0.8500)
     """
 
@@ -343,15 +314,9 @@ class SoftMarginLoss(_Loss):
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
+@with_text_of(F.multilabel_soft_margin_loss)
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """BCEWithLogitsLoss averaged over the classes.
-
-    weight: a factor for each class [C]
-    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
-
-    Shapes: input and target [N, C] or [C]; result a scalar, or [N] with "none".
-
-    >>> nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    """>>> nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
     tensor(0.6931)
     """
 
@@ -406,17 +371,9 @@ class MarginRankingLoss(_Loss):
         return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
+@with_text_of(F.multi_margin_loss)
 class MultiMarginLoss(_WeightedLoss):
-    """sum of max(0, margin - x[y] + x[i])^p over the classes i other than the target y, divided by the number of classes.
-
-    p: 1 (unless given) or 2, else ValueError
-    margin: 1 unless given
-    weight: a factor for each class [C]
-    reduction: "mean" (unless given), "sum" or "none"; size_average and reduce are old flags for the same
-
-    Shapes: input [N, C] or [C], target [N] or a scalar, integers in [0, C); result a scalar, or [N] with "none".
-
-    >>> nn.MultiMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([3]))
+    """>>> nn.MultiMarginLoss()(torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([3]))
     tensor(0.3250)
     """
 
@@ -491,18 +448,9 @@ class TripletMarginWithDistanceLoss(_Loss):
                                                    margin=self.margin, swap=self.swap, reduction=self.reduction)
 
 
+@with_text_of(F.ctc_loss)
 class CTCLoss(_Loss):
-    """Connectionist temporal classification: minus the log-probability of target sequences over all their alignments to the
-    input (Graves et al. 2006).
-
-    blank: the class that stands for no symbol; 0 unless given
-    reduction: "mean" (unless given), which divides by the targets' lengths first, "sum" or "none"
-    zero_infinity: whether losses that are infinite, of inputs too short for their targets, count for 0; False unless given
-
-    Shapes: log_probs [T, N, C] or [T, C], log-probabilities; targets [N, S] or one after the other [sum of lengths];
-    input_lengths and target_lengths [N] or scalars; result a scalar, or [N] with "none".
-
-    >>> logs = torch.full((4, 1, 2), 0.5).log()
+    """>>> logs = torch.full((4, 1, 2), 0.5).log()
     >>> nn.CTCLoss()(logs, torch.tensor([[1]]), torch.tensor([4]), torch.tensor([1])).shape
     torch.Size([])
     """

@@ -3,6 +3,7 @@
 import collections
 import itertools
 import sys
+import typing
 
 from ... import _C
 from ..._tensor import Tensor
@@ -21,6 +22,8 @@ _DICTS = ("_parameters", "_buffers", "_backward_pre_hooks", "_backward_hooks", "
           "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
           "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_modules")
 _PLAIN_DICTS = {"_parameters", "_buffers", "_modules"}
+
+_Self = typing.TypeVar("_Self", bound="Module")
 
 
 class Module(StateMixin, _C.ModuleBase):
@@ -118,7 +121,7 @@ class Module(StateMixin, _C.ModuleBase):
         if name == "":
             raise KeyError(f"{kind} name can't be empty string \"\"")
 
-    def register_buffer(self, name, tensor, persistent=True):
+    def register_buffer(self, name: str, tensor: typing.Optional[Tensor], persistent: bool = True) -> None:
         """Adds a tensor that is part of the module's state and no parameter; in its state dict if `persistent`."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
@@ -128,7 +131,7 @@ class Module(StateMixin, _C.ModuleBase):
         self._buffers[name] = _hooks.registered(_hooks.buffer_registration, self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
-    def register_parameter(self, name, param):
+    def register_parameter(self, name: str, param: typing.Optional[Parameter]) -> None:
         """Adds a parameter, or None for one that is left out."""
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
@@ -142,14 +145,14 @@ class Module(StateMixin, _C.ModuleBase):
                              "forward() method.")
         self._parameters[name] = _hooks.registered(_hooks.parameter_registration, self, name, param)
 
-    def add_module(self, name, module):
+    def add_module(self, name: str, module: typing.Optional["Module"]) -> None:
         """Adds a module under a name, as an assignment does."""
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{_C_type_name(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
         self._modules[name] = _hooks.registered(_hooks.module_registration, self, name, module)
 
-    def register_module(self, name, module):
+    def register_module(self, name: str, module: typing.Optional["Module"]) -> None:
         self.add_module(name, module)
 
     def _split(self, target):
@@ -159,7 +162,7 @@ class Module(StateMixin, _C.ModuleBase):
             raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
         return getattr(module, name), name
 
-    def get_submodule(self, target):
+    def get_submodule(self, target: str) -> "Module":
         """The module of a dotted name; "" is this one."""
         module = self
         for name in target.split(".") if target else ():
@@ -184,14 +187,14 @@ class Module(StateMixin, _C.ModuleBase):
             raise AttributeError(f"`{name}` is not an nn.Module")
         setattr(parent, name, module)
 
-    def get_parameter(self, target):
+    def get_parameter(self, target: str) -> Parameter:
         """The parameter of a dotted name."""
         found, name = self._split(target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
 
-    def get_buffer(self, target):
+    def get_buffer(self, target: str) -> Tensor:
         """The buffer of a dotted name."""
         found, name = self._split(target)
         if name not in self.get_submodule(target.rpartition(".")[0])._buffers:
@@ -211,24 +214,26 @@ class Module(StateMixin, _C.ModuleBase):
                     seen.add(member)
                 yield module_prefix + ("." if module_prefix else "") + name, member
 
-    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+    def named_parameters(self, prefix: str = "", recurse: bool = True,
+                         remove_duplicate: bool = True) -> typing.Iterator[typing.Tuple[str, Parameter]]:
         """Pairs of dotted name and parameter, of this module and, with `recurse`, of those below."""
         yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
 
-    def parameters(self, recurse=True):
+    def parameters(self, recurse: bool = True) -> typing.Iterator[Parameter]:
         """The parameters, each once."""
         for _, param in self.named_parameters(recurse=recurse):
             yield param
 
-    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+    def named_buffers(self, prefix: str = "", recurse: bool = True,
+                      remove_duplicate: bool = True) -> typing.Iterator[typing.Tuple[str, Tensor]]:
         """Pairs of dotted name and buffer."""
         yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
-    def buffers(self, recurse=True):
+    def buffers(self, recurse: bool = True) -> typing.Iterator[Tensor]:
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
-    def named_children(self):
+    def named_children(self) -> typing.Iterator[typing.Tuple[str, "Module"]]:
         """Pairs of name and module, of those directly below."""
         seen = set()
         for name, module in self._modules.items():
@@ -236,11 +241,12 @@ class Module(StateMixin, _C.ModuleBase):
                 seen.add(module)
                 yield name, module
 
-    def children(self):
+    def children(self) -> typing.Iterator["Module"]:
         for _, module in self.named_children():
             yield module
 
-    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+    def named_modules(self, memo=None, prefix: str = "",
+                      remove_duplicate: bool = True) -> typing.Iterator[typing.Tuple[str, "Module"]]:
         """Pairs of dotted name and module, this one first."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -252,13 +258,13 @@ class Module(StateMixin, _C.ModuleBase):
             if module is not None:
                 yield from module.named_modules(memo, prefix + ("." if prefix else "") + name, remove_duplicate)
 
-    def modules(self):
+    def modules(self) -> typing.Iterator["Module"]:
         for _, module in self.named_modules():
             yield module
 
     # What is done to all
 
-    def apply(self, fn):
+    def apply(self: _Self, fn: typing.Callable[["Module"], typing.Any]) -> _Self:
         """Calls fn(module) for every module below and then for this one."""
         for module in self.children():
             module.apply(fn)
@@ -291,37 +297,37 @@ class Module(StateMixin, _C.ModuleBase):
             raise RuntimeError(f"Invalid device, must be {kind} device")
         return self._apply(lambda t: t.to(where))
 
-    def cuda(self, device=None):
+    def cuda(self: _Self, device=None) -> _Self:
         """Moves parameters and buffers to a GPU."""
         return self._to_device("cuda", device)
 
-    def cpu(self):
+    def cpu(self: _Self) -> _Self:
         return self._to_device("cpu", None)
 
-    def type(self, dst_type):
+    def type(self: _Self, dst_type) -> _Self:
         """Makes parameters and buffers of another dtype."""
         return self._apply(lambda t: t.type(dst_type))
 
     def _floating(self, dtype):
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
-    def float(self):
+    def float(self: _Self) -> _Self:
         return self._floating(_C.float32)
 
-    def double(self):
+    def double(self: _Self) -> _Self:
         return self._floating(_C.float64)
 
-    def half(self):
+    def half(self: _Self) -> _Self:
         return self._floating(_C.float16)
 
-    def bfloat16(self):
+    def bfloat16(self: _Self) -> _Self:
         return self._floating(_C.bfloat16)
 
-    def to_empty(self, *, device, recurse=True):
+    def to_empty(self: _Self, *, device, recurse: bool = True) -> _Self:
         """Moves to a device without the values."""
         return self._apply(lambda t: _C.empty_like(t, device=device), recurse=recurse)
 
-    def to(self, *args, **kwargs):
+    def to(self: _Self, *args, **kwargs) -> _Self:
         """to(device), to(dtype), to(device, dtype), to(tensor), and memory_format: moves parameters and buffers; only those
         of floating point change their dtype."""
         device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
@@ -342,11 +348,11 @@ class Module(StateMixin, _C.ModuleBase):
             return t.to(device=device or t.device, dtype=kind or t.dtype, non_blocking=non_blocking, **options)
         return self._apply(convert)
 
-    def share_memory(self):
+    def share_memory(self: _Self) -> _Self:
         """Moves parameters and buffers to memory that other processes can open."""
         return self._apply(lambda t: t.share_memory_())
 
-    def train(self, mode=True):
+    def train(self: _Self, mode: bool = True) -> _Self:
         """Sets the mode of training of this module and those below."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -355,10 +361,10 @@ class Module(StateMixin, _C.ModuleBase):
             module.train(mode)
         return self
 
-    def eval(self):
+    def eval(self: _Self) -> _Self:
         return self.train(False)
 
-    def requires_grad_(self, requires_grad=True):
+    def requires_grad_(self: _Self, requires_grad: bool = True) -> _Self:
         """Says whether operations on the parameters are recorded."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
@@ -438,7 +444,7 @@ class Module(StateMixin, _C.ModuleBase):
     def _get_name(self):
         return type(self).__name__
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         """What is printed of this module beside those below."""
         return ""
 
@@ -465,8 +471,9 @@ def _C_type_name(value):
     """ "torch.FloatTensor" for a tensor, "list", ... as PyTorch's messages have it."""
     if isinstance(value, Tensor):
         return value.type()
-    module = type(value).__module__
-    return type(value).__qualname__ if module in ("builtins", "__builtin__", None) else f"{module}.{type(value).__qualname__}"
+    kind = value if isinstance(value, type) else type(value)
+    module = kind.__module__
+    return kind.__qualname__ if module in ("builtins", "__builtin__", None) else f"{module}.{kind.__qualname__}"
 
 
 def _remove_from(name, *registries):

@@ -9,7 +9,7 @@ import typing
 from ... import _C
 from . import _iterators, collate
 from .collate import default_collate, default_convert  # noqa: F401
-from .dataset import IterableDataset
+from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from .worker import IndexedFetcher, IterableFetcher, WorkerInfo, get_worker_info  # noqa: F401
 from ..._core.warnings import warn
@@ -28,7 +28,7 @@ class _DatasetKind:
     Map, Iterable = 0, 1
 
 
-class _Endless(Sampler):
+class _Endless(Sampler[typing.Any]):
     """The sampler of an iterable data set, whose examples have no numbers."""
 
     def __iter__(self):
@@ -84,9 +84,10 @@ class DataLoader(typing.Generic[_T]):
 
     _ready = False
 
-    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
-                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
-                 generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):
+    def __init__(self, dataset: Dataset[_T], batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
+                 collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,
+                 multiprocessing_context=None, generator=None, *, prefetch_factor=None, persistent_workers=False,
+                 pin_memory_device="", in_order=True):
         _check_numbers(num_workers, timeout, prefetch_factor, persistent_workers)
         self.dataset = dataset
         self.num_workers = num_workers

@@ -3,11 +3,11 @@
 import abc
 import bisect
 import itertools
-import math
 import typing
 
 from ... import _C
 from ..._core.warnings import warn
+from ..._tensor import Tensor
 
 _T = typing.TypeVar("_T", covariant=True)
 
@@ -27,10 +27,10 @@ class Dataset(typing.Generic[_T]):
     [0, 1, 4, 9]
     """
 
-    def __getitem__(self, index):
+    def __getitem__(self, index) -> _T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other):
+    def __add__(self, other: "Dataset[_T]") -> "ConcatDataset[_T]":
         return ConcatDataset([self, other])
 
 
@@ -48,14 +48,14 @@ class IterableDataset(Dataset[_T], metaclass=abc.ABCMeta):
     """
 
     @abc.abstractmethod
-    def __iter__(self):
+    def __iter__(self) -> typing.Iterator[_T]:
         ...
 
     def __add__(self, other):
         return ChainDataset([self, other])
 
 
-class TensorDataset(Dataset):
+class TensorDataset(Dataset[typing.Tuple[Tensor, ...]]):
     """Example i is the i-th slice along dimension 0 of each tensor, in a tuple.
 
     Shapes: tensors [n, *] of one n, else AssertionError; examples [*].
@@ -64,7 +64,7 @@ class TensorDataset(Dataset):
     (tensor([3, 4]), tensor(6))
     """
 
-    def __init__(self, *tensors):
+    def __init__(self, *tensors: Tensor) -> None:
         assert all(tensors[0].size(0) == t.size(0) for t in tensors), "Size mismatch between tensors"
         self.tensors = tensors
 
@@ -194,7 +194,7 @@ class Subset(Dataset[_T]):
     'c'
     """
 
-    def __init__(self, dataset, indices):
+    def __init__(self, dataset: Dataset[_T], indices: typing.Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
 
@@ -213,7 +213,8 @@ class Subset(Dataset[_T]):
         return len(self.indices)
 
 
-def random_split(dataset, lengths, generator=None):
+def random_split(dataset: Dataset[_T], lengths: typing.Sequence[typing.Union[int, float]],
+                 generator: typing.Optional[_C.Generator] = None) -> typing.List[Subset[_T]]:
     """Disjoint subsets of random examples.
 
     lengths: how many examples each has, whose sum is the data set's length, else ValueError; or fractions that sum to 1
@@ -224,19 +225,4 @@ def random_split(dataset, lengths, generator=None):
     >>> [len(part) for part in torch.utils.data.random_split(range(10), [0.7, 0.3])]
     [7, 3]
     """
-    size = len(dataset)
-    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
-        for i, fraction in enumerate(lengths):
-            if fraction < 0 or fraction > 1:
-                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
-        fractions, lengths = lengths, [math.floor(size * fraction) for fraction in lengths]
-        for i in range(size - sum(lengths)):
-            lengths[i % len(fractions)] += 1
-        for i, length in enumerate(lengths):
-            if length == 0:
-                warn(f"Length of split at index {i} is 0. This might result in an empty dataset.")
-    if sum(lengths) != size:
-        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = _C.randperm(size, generator=generator or _C.default_generator).tolist()
-    ends = itertools.accumulate(lengths)
-    return [Subset(dataset, order[end - length:end]) for end, length in zip(ends, lengths)]
+    return [Subset(dataset, part) for part in _C._random_split(len(dataset), lengths, generator)]

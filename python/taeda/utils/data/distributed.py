@@ -6,7 +6,7 @@ from ... import _C
 from .sampler import Sampler
 
 
-class DistributedSampler(Sampler):
+class DistributedSampler(Sampler[int]):
     """Every `num_replicas`-th number of an order that all processes agree on, beginning with `rank`; scalars.
 
     dataset: of which the length is taken

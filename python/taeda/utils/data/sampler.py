@@ -36,11 +36,11 @@ class Sampler(typing.Generic[_T]):
     [12, 11, 10]
     """
 
-    def __iter__(self):
+    def __iter__(self) -> typing.Iterator[_T]:
         raise NotImplementedError
 
 
-class SequentialSampler(Sampler):
+class SequentialSampler(Sampler[int]):
     """0, 1, 2, ... up to the length of a data set, scalars.
 
     >>> list(torch.utils.data.SequentialSampler("abc"))
@@ -57,7 +57,7 @@ class SequentialSampler(Sampler):
         return len(self.data_source)
 
 
-class RandomSampler(Sampler):
+class RandomSampler(Sampler[int]):
     """The numbers of a data set's examples in random order, scalars; each epoch in another one.
 
     data_source: the data set
@@ -99,7 +99,7 @@ class RandomSampler(Sampler):
         return self.num_samples
 
 
-class SubsetRandomSampler(Sampler):
+class SubsetRandomSampler(Sampler[int]):
     """The given numbers in random order, scalars; each epoch in another one.
 
     >>> sorted(torch.utils.data.SubsetRandomSampler([4, 2, 7]))
@@ -118,7 +118,7 @@ class SubsetRandomSampler(Sampler):
         return len(self.indices)
 
 
-class WeightedRandomSampler(Sampler):
+class WeightedRandomSampler(Sampler[int]):
     """Numbers drawn with probabilities proportional to `weights` [n], which need not sum to one, scalars in [0, n).
 
     num_samples: how many; positive, else ValueError
@@ -152,7 +152,7 @@ class WeightedRandomSampler(Sampler):
         return self.num_samples
 
 
-class BatchSampler(Sampler):
+class BatchSampler(Sampler[typing.List[int]]):
     """Lists of `batch_size` of a sampler's numbers, scalars.
 
     batch_size: positive, else ValueError

@@ -4,10 +4,9 @@ import enum
 import functools
 
 from ... import _C
+from ..._C import _vision as _V
 from .. import picture as pictures
 from ._corners import Placed
-
-_INTEGERS = {_C.uint8: 8, _C.int8: 7, _C.int16: 15, _C.int32: 31, _C.int64: 63}
 
 
 class InterpolationMode(enum.Enum):
@@ -73,19 +72,4 @@ def convert_image_dtype(image, dtype=_C.float32):
     """Another dtype, with the range that is usual for it: floats from 0 to 1, integers up to their largest."""
     if not is_tensor(image):
         raise TypeError("Input img should be Tensor Image")
-    if image.dtype == dtype:
-        return image
-    if image.is_floating_point():
-        if dtype.is_floating_point:
-            return image.to(dtype)
-        if image.dtype == _C.float32 and dtype in (_C.int32, _C.int64):
-            raise RuntimeError(f"The cast from {image.dtype} to {dtype} cannot be performed safely.")
-        largest = 2 ** _INTEGERS[dtype] - 1
-        return image.mul(largest + 1.0 - 1e-3).to(dtype)
-    bits = _INTEGERS[image.dtype]
-    if dtype.is_floating_point:
-        return image.to(dtype) / (2 ** bits - 1)
-    wanted = _INTEGERS[dtype]
-    if bits > wanted:
-        return _C.div(image, 2 ** (bits - wanted), rounding_mode="floor").to(dtype)
-    return image.to(dtype) * 2 ** (wanted - bits)
+    return _V.convert_image_dtype(image, dtype)

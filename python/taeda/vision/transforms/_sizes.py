@@ -3,6 +3,8 @@
 import collections.abc
 import numbers
 
+from ..._C import _vision as _V
+
 
 def pair_of(size, error_msg="Please provide only two dimensions (h, w) for size."):
     """(height, width) of one number or two."""
@@ -17,32 +19,15 @@ def pair_of(size, error_msg="Please provide only two dimensions (h, w) for size.
 
 def sides_of(padding):
     """(left, top, right, bottom) of one number, two or four."""
-    if isinstance(padding, int):
-        return padding, padding, padding, padding
-    if not isinstance(padding, (tuple, list)):
+    if not isinstance(padding, (int, tuple, list)):
         raise TypeError("Got inappropriate padding arg")
-    if len(padding) == 1:
-        return tuple(padding) * 4
-    if len(padding) == 2:
-        return padding[0], padding[1], padding[0], padding[1]
-    if len(padding) == 4:
-        return tuple(padding)
-    raise ValueError(f"Padding must be an int or a 1, 2, or 4 element tuple, not a {len(padding)} element tuple")
+    return _V.sides_of([padding] if isinstance(padding, int) else padding)
 
 
 def resized(height, width, size, max_size=None):
     """(height, width) of a picture whose shorter side becomes `size`, and whose longer one at most `max_size`."""
     if isinstance(size, int) or len(size) == 1:
-        wanted = size if isinstance(size, int) else size[0]
-        short, long = min(height, width), max(height, width)
-        new_short, new_long = wanted, int(wanted * long / short)
-        if max_size is not None:
-            if max_size <= wanted:
-                raise ValueError(f"max_size = {max_size} must be strictly greater than the requested size for the smaller "
-                                 f"edge size = {size}")
-            if new_long > max_size:
-                new_short, new_long = int(max_size * new_short / new_long), max_size
-        return (new_short, new_long) if height <= width else (new_long, new_short)
+        return _V.resized((height, width), size if isinstance(size, int) else size[0], max_size)
     if max_size is not None:
         raise ValueError("max_size should only be passed if size specifies the length of the smaller edge, i.e. size should "
                          "be an int or a sequence of length 1 in torchscript mode.")

@@ -1,18 +1,18 @@
 """Transforms that choose a piece, an angle, colours or noise at random, and several pieces at once."""
 
-import math
 import numbers
 
 from ... import _C
+from ..._C import _vision as _V
 from ...nn import Module
 from . import functional as F
 from ._sizes import pair_of
 from .functional import InterpolationMode
-from .transforms import _below, _happens, _uniform
+from .transforms import _happens, _uniform
 from ..._core.warnings import warn
 
 __all__ = ["RandomResizedCrop", "FiveCrop", "TenCrop", "LinearTransformation", "ColorJitter", "RandomRotation",
-           "RandomAffine", "Grayscale", "RandomErasing", "GaussianBlur"]
+           "RandomAffine", "ElasticTransform", "Grayscale", "RandomErasing", "GaussianBlur"]
 
 
 class RandomResizedCrop(Module):
@@ -32,20 +32,7 @@ class RandomResizedCrop(Module):
     @staticmethod
     def get_params(img, scale, ratio):
         """(top, left, height, width) of a random piece."""
-        _, height, width = F.get_dimensions(img)
-        low, high = _C._tensor_from(list(ratio), None, None).log().tolist()
-        for _ in range(10):
-            area = height * width * _uniform(*scale)
-            aspect = _C.exp(_C.empty(1).uniform_(low, high)).item()
-            w, h = int(round(math.sqrt(area * aspect))), int(round(math.sqrt(area / aspect)))
-            if 0 < w <= width and 0 < h <= height:
-                return _below(height - h + 1), _below(width - w + 1), h, w
-        w, h = width, height
-        if width / height < min(ratio):
-            h = int(round(w / min(ratio)))
-        elif width / height > max(ratio):
-            w = int(round(h * max(ratio)))
-        return (height - h) // 2, (width - w) // 2, h, w
+        return _V.draw_resized_crop(F.get_dimensions(img)[1:], scale, ratio)
 
     def forward(self, img):
         place = self.get_params(img, self.scale, self.ratio)
@@ -207,15 +194,7 @@ class RandomAffine(Module):
     @staticmethod
     def get_params(degrees, translate, scale_ranges, shears, img_size):
         """Angle, pixels to move by, scale and shears; `img_size` is (width, height)."""
-        angle = _uniform(degrees[0], degrees[1])
-        moved = (0, 0)
-        if translate is not None:
-            moved = tuple(int(round(_uniform(-t * n, t * n))) for t, n in zip(translate, img_size))
-        scale = 1.0 if scale_ranges is None else _uniform(*scale_ranges)
-        shear = (0.0, 0.0)
-        if shears is not None:
-            shear = (_uniform(shears[0], shears[1]), _uniform(shears[2], shears[3]) if len(shears) == 4 else 0.0)
-        return angle, moved, scale, shear
+        return _V.draw_affine(degrees, translate, scale_ranges, shears or (), img_size[::-1])
 
     def forward(self, img):
         _, height, width = F.get_dimensions(img)
@@ -230,6 +209,39 @@ class RandomAffine(Module):
             text += f", interpolation={self.interpolation.value}"
         text += f", fill={self.fill}" if self.fill != 0 else ""
         return text + (f", center={self.center}" if self.center is not None else "") + ")"
+
+
+def _two_floats(value, name):
+    if isinstance(value, (int, float)):
+        value = [float(value)] * 2
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{name} should be float or a sequence of floats. Got {type(value)}")
+    if len(value) not in (1, 2):
+        raise ValueError(f"{name} is a sequence its length should be one of (1, 2). Got {len(value)}")
+    return [float(v) for v in value] * (3 - len(value))
+
+
+class ElasticTransform(Module):
+    """Moves each pixel at random, neighbours alike: `alpha` says how far (across and down), `sigma` how smoothly."""
+
+    def __init__(self, alpha=50.0, sigma=5.0, interpolation=InterpolationMode.BILINEAR, fill=0):
+        super().__init__()
+        self.alpha, self.sigma = _two_floats(alpha, "alpha"), _two_floats(sigma, "sigma")
+        self.interpolation = F.mode_of(interpolation)
+        self.fill = [float(fill)] if isinstance(fill, (int, float)) else [float(f) for f in fill]
+
+    @staticmethod
+    def get_params(alpha, sigma, size):
+        """Where pixels of a picture of `size` (height, width) come from: [1, height, width, 2]."""
+        return _V.draw_elastic(alpha, sigma, size)
+
+    def forward(self, tensor):
+        moved = self.get_params(self.alpha, self.sigma, F.get_dimensions(tensor)[1:])
+        return F.elastic_transform(tensor, moved, self.interpolation, self.fill)
+
+    def __repr__(self):
+        return (f"{type(self).__name__}(alpha={self.alpha}, sigma={self.sigma}, interpolation={self.interpolation}, "
+                f"fill={self.fill})")
 
 
 class Grayscale(Module):
@@ -264,20 +276,7 @@ class RandomErasing(Module):
     @staticmethod
     def get_params(img, scale, ratio, value=None):
         """(top, left, height, width, values) of what is erased."""
-        channels, height, width = img.shape[-3:]
-        low, high = _C._tensor_from(list(ratio), None, None).log().tolist()
-        for _ in range(10):
-            area = height * width * _uniform(*scale)
-            aspect = _C.exp(_C.empty(1).uniform_(low, high)).item()
-            h, w = int(round(math.sqrt(area * aspect))), int(round(math.sqrt(area / aspect)))
-            if not (h < height and w < width):
-                continue
-            if value is None:
-                values = _C.empty((channels, h, w), dtype=_C.float32).normal_()
-            else:
-                values = _C._tensor_from(list(value), None, None)[:, None, None]
-            return _below(height - h + 1), _below(width - w + 1), h, w, values
-        return 0, 0, height, width, img
+        return _V.draw_erasing(img, scale, ratio, value)
 
     def forward(self, img):
         if not _happens(self.p):
@@ -287,9 +286,6 @@ class RandomErasing(Module):
             value = [float(value)]
         elif isinstance(value, str):
             value = None
-        if value is not None and len(value) not in (1, img.shape[-3]):
-            raise ValueError("If value is a sequence, it should have either a single value or "
-                             f"{img.shape[-3]} (number of input channels)")
         x, y, h, w, v = self.get_params(img, self.scale, self.ratio, value)
         return F.erase(img, x, y, h, w, v, self.inplace)
 

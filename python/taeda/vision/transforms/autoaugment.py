@@ -5,9 +5,9 @@ Pictures are PIL's, or tensors of bytes (..., 1 or 3, height, width).
 """
 
 import enum
-import math
 
 from ... import _C
+from ..._C import _vision as _V
 from ...nn import Module
 from . import functional as F
 from .functional import InterpolationMode
@@ -24,115 +24,19 @@ class AutoAugmentPolicy(enum.Enum):
     SVHN = "svhn"
 
 
-# The papers' pairs of changes, each with its probability and the step of its strength out of ten.
-_POLICIES = {
-    AutoAugmentPolicy.IMAGENET: """
-    Posterize 0.4 8 + Rotate 0.6 9, Solarize 0.6 5 + AutoContrast 0.6 -, Equalize 0.8 - + Equalize 0.6 -,
-    Posterize 0.6 7 + Posterize 0.6 6, Equalize 0.4 - + Solarize 0.2 4, Equalize 0.4 - + Rotate 0.8 8,
-    Solarize 0.6 3 + Equalize 0.6 -, Posterize 0.8 5 + Equalize 1 -, Rotate 0.2 3 + Solarize 0.6 8,
-    Equalize 0.6 - + Posterize 0.4 6, Rotate 0.8 8 + Color 0.4 0, Rotate 0.4 9 + Equalize 0.6 -,
-    Equalize 0 - + Equalize 0.8 -, Invert 0.6 - + Equalize 1 -, Color 0.6 4 + Contrast 1 8, Rotate 0.8 8 + Color 1 2,
-    Color 0.8 8 + Solarize 0.8 7, Sharpness 0.4 7 + Invert 0.6 -, ShearX 0.6 5 + Equalize 1 -,
-    Color 0.4 0 + Equalize 0.6 -, Equalize 0.4 - + Solarize 0.2 4, Solarize 0.6 5 + AutoContrast 0.6 -,
-    Invert 0.6 - + Equalize 1 -, Color 0.6 4 + Contrast 1 8, Equalize 0.8 - + Equalize 0.6 -
-""",
-    AutoAugmentPolicy.CIFAR10: """
-    Invert 0.1 - + Contrast 0.2 6, Rotate 0.7 2 + TranslateX 0.3 9, Sharpness 0.8 1 + Sharpness 0.9 3,
-    ShearY 0.5 8 + TranslateY 0.7 9, AutoContrast 0.5 - + Equalize 0.9 -, ShearY 0.2 7 + Posterize 0.3 7,
-    Color 0.4 3 + Brightness 0.6 7, Sharpness 0.3 9 + Brightness 0.7 9, Equalize 0.6 - + Equalize 0.5 -,
-    Contrast 0.6 7 + Sharpness 0.6 5, Color 0.7 7 + TranslateX 0.5 8, Equalize 0.3 - + AutoContrast 0.4 -,
-    TranslateY 0.4 3 + Sharpness 0.2 6, Brightness 0.9 6 + Color 0.2 8, Solarize 0.5 2 + Invert 0 -,
-    Equalize 0.2 - + AutoContrast 0.6 -, Equalize 0.2 - + Equalize 0.6 -, Color 0.9 9 + Equalize 0.6 -,
-    AutoContrast 0.8 - + Solarize 0.2 8, Brightness 0.1 3 + Color 0.7 0, Solarize 0.4 5 + AutoContrast 0.9 -,
-    TranslateY 0.9 9 + TranslateY 0.7 9, AutoContrast 0.9 - + Solarize 0.8 3, Equalize 0.8 - + Invert 0.1 -,
-    TranslateY 0.7 9 + AutoContrast 0.9 -
-""",
-    AutoAugmentPolicy.SVHN: """
-    ShearX 0.9 4 + Invert 0.2 -, ShearY 0.9 8 + Invert 0.7 -, Equalize 0.6 - + Solarize 0.6 6,
-    Invert 0.9 - + Equalize 0.6 -, Equalize 0.6 - + Rotate 0.9 3, ShearX 0.9 4 + AutoContrast 0.8 -,
-    ShearY 0.9 8 + Invert 0.4 -, ShearY 0.9 5 + Solarize 0.2 6, Invert 0.9 - + AutoContrast 0.8 -,
-    Equalize 0.6 - + Rotate 0.9 3, ShearX 0.9 4 + Solarize 0.3 3, ShearY 0.8 8 + Invert 0.7 -,
-    Equalize 0.9 - + TranslateY 0.6 6, Invert 0.9 - + Equalize 0.6 -, Contrast 0.3 3 + Rotate 0.8 4,
-    Invert 0.8 - + TranslateY 0 2, ShearY 0.7 6 + Solarize 0.4 8, Invert 0.6 - + Rotate 0.8 4,
-    ShearY 0.3 7 + TranslateX 0.9 3, ShearX 0.1 6 + Invert 0.6 -, Solarize 0.7 2 + TranslateY 0.6 7,
-    ShearY 0.8 4 + Invert 0.8 -, ShearX 0.7 9 + TranslateY 0.8 3, ShearY 0.8 5 + AutoContrast 0.7 -,
-    ShearX 0.7 2 + Invert 0.1 -
-""",
-}
-
-
-def _pairs(policy):
-    """((name, probability, step of strength or None), the same) for each pair of a policy."""
-    rows = []
-    for pair in _POLICIES[policy].split(","):
-        changes = (change.split() for change in pair.split("+"))
-        rows.append(tuple((name, float(p), None if step == "-" else int(step)) for name, p, step in changes))
-    return rows
-
-
-def _line(low, high, steps):
-    return _C.linspace(low, high, steps).tolist()
-
-
-def _bits(most, fewer, steps):
-    """Bits that are kept: from `most` down by `fewer`."""
-    return [most - round(i / ((steps - 1) / fewer)) for i in range(steps)]
-
-
-def _strengths(steps, shear, move_x, move_y, turn, colours, bits):
-    """For each change the strengths of its steps, none where it has one only, and whether it goes both ways."""
-    return {"ShearX": (_line(0.0, shear, steps), True), "ShearY": (_line(0.0, shear, steps), True),
-            "TranslateX": (_line(0.0, move_x, steps), True), "TranslateY": (_line(0.0, move_y, steps), True),
-            "Rotate": (_line(0.0, turn, steps), True),
-            **{name: (_line(0.0, colours, steps), True) for name in ("Brightness", "Color", "Contrast", "Sharpness")},
-            "Posterize": (_bits(*bits, steps), False), "Solarize": (_line(255.0, 0.0, steps), False),
-            "AutoContrast": (None, False), "Equalize": (None, False)}
-
-
-_COLOURS = {
-    "Brightness": lambda img, strength: F.adjust_brightness(img, 1.0 + strength),
-    "Color": lambda img, strength: F.adjust_saturation(img, 1.0 + strength),
-    "Contrast": lambda img, strength: F.adjust_contrast(img, 1.0 + strength),
-    "Sharpness": lambda img, strength: F.adjust_sharpness(img, 1.0 + strength),
-    "Posterize": lambda img, strength: F.posterize(img, int(strength)),
-    "Solarize": lambda img, strength: F.solarize(img, strength),
-    "AutoContrast": lambda img, _: F.autocontrast(img),
-    "Equalize": lambda img, _: F.equalize(img),
-    "Invert": lambda img, _: F.invert(img),
-    "Identity": lambda img, _: img,
-}
-
-
-def _changed(img, name, strength, interpolation, fill):
-    """The picture after one change."""
-    if name in _COLOURS:
-        return _COLOURS[name](img, strength)
-    if name == "Rotate":
-        return F.rotate(img, strength, interpolation=interpolation, fill=fill)
-    across = name.endswith("X")
-    if name.startswith("Translate"):
-        moved = [int(strength), 0] if across else [0, int(strength)]
-        return F.affine(img, 0.0, moved, 1.0, [0.0, 0.0], interpolation, fill)
-    angle = math.degrees(math.atan(strength))
-    return F.affine(img, 0.0, [0, 0], 1.0, [angle, 0.0] if across else [0.0, angle], interpolation, fill, center=[0, 0])
-
-
 class _Augment(Module):
     """What the transforms below share."""
 
     shown = ()
 
-    def _apply(self, img, name, strength):
-        return _changed(img, name, strength, self.interpolation, self.fill)
-
-    def _drawn(self, strengths, steps=None):
-        """A random change and its strength: of a step that is given, or a random one of the first `steps`."""
-        name = list(strengths)[_below(len(strengths))]
-        values, signed = strengths[name]
-        strength = 0.0
-        if values is not None:
-            strength = float(values[self.magnitude if steps is None else _below(steps)])
-        return name, -strength if signed and _below(2) else strength
+    def _apply(self, img, step):
+        """The picture after one change: a function's name and its numbers."""
+        name, numbers = step
+        if name == "rotate":
+            return F.rotate(img, *numbers, interpolation=self.interpolation, fill=self.fill)
+        if name == "affine":
+            return F.affine(img, 0.0, [int(n) for n in numbers[:2]], 1.0, numbers[2:], self.interpolation, self.fill, [0, 0])
+        return getattr(F, name)(img, *(int(n) for n in numbers) if name == "posterize" else numbers) if name else img
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)}' for name in self.shown)})"
@@ -146,7 +50,7 @@ class AutoAugment(_Augment):
         if policy not in AutoAugmentPolicy:
             raise ValueError(f"The provided policy {policy} is not recognized.")
         self.policy, self.interpolation, self.fill = policy, F.mode_of(interpolation), fill
-        self.policies = _pairs(policy)
+        self.policies = _V.policy(list(AutoAugmentPolicy).index(policy))
 
     @staticmethod
     def get_params(transform_num):
@@ -154,15 +58,10 @@ class AutoAugment(_Augment):
         return _below(transform_num), _C.rand(2), _C.randint(2, (2,))
 
     def forward(self, img):
-        _, height, width = F.get_dimensions(img)
         number, chances, signs = self.get_params(len(self.policies))
-        strengths = {**_strengths(10, 0.3, 150.0 / 331.0 * width, 150.0 / 331.0 * height, 30.0, 0.9, (8, 4)),
-                     "Invert": (None, False)}
-        for (name, probability, step), chance, sign in zip(self.policies[number], chances, signs.tolist()):
-            if chance <= probability:
-                values, signed = strengths[name]
-                strength = float(values[step]) if step is not None else 0.0
-                img = self._apply(img, name, -strength if signed and sign == 0 else strength)
+        size = F.get_dimensions(img)[1:]
+        for step in _V.auto_augment(self.policies[number], chances.tolist(), signs.tolist(), size):
+            img = self._apply(img, step)
         return img
 
     def __repr__(self):
@@ -180,11 +79,9 @@ class RandAugment(_Augment):
         self.interpolation, self.fill = F.mode_of(interpolation), fill
 
     def forward(self, img):
-        _, height, width = F.get_dimensions(img)
-        strengths = {"Identity": (None, False), **_strengths(
-            self.num_magnitude_bins, 0.3, 150.0 / 331.0 * width, 150.0 / 331.0 * height, 30.0, 0.9, (8, 4))}
+        size = F.get_dimensions(img)[1:]
         for _ in range(self.num_ops):
-            img = self._apply(img, *self._drawn(strengths))
+            img = self._apply(img, _V.rand_augment(self.magnitude, self.num_magnitude_bins, size))
         return img
 
 
@@ -198,9 +95,7 @@ class TrivialAugmentWide(_Augment):
         self.num_magnitude_bins, self.interpolation, self.fill = num_magnitude_bins, F.mode_of(interpolation), fill
 
     def forward(self, img):
-        strengths = {"Identity": (None, False), **_strengths(
-            self.num_magnitude_bins, 0.99, 32.0, 32.0, 135.0, 0.99, (8, 6))}
-        return self._apply(img, *self._drawn(strengths, self.num_magnitude_bins))
+        return self._apply(img, _V.trivial_augment(self.num_magnitude_bins))
 
 
 class AugMix(_Augment):
@@ -211,35 +106,13 @@ class AugMix(_Augment):
     def __init__(self, severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=True,
                  interpolation=InterpolationMode.BILINEAR, fill=None):
         super().__init__()
-        self._steps = 10
-        if not 1 <= severity <= self._steps:
-            raise ValueError(f"The severity must be between [1, {self._steps}]. Got {severity} instead.")
+        if not 1 <= severity <= 10:
+            raise ValueError(f"The severity must be between [1, 10]. Got {severity} instead.")
         self.severity, self.mixture_width, self.chain_depth, self.alpha = severity, mixture_width, chain_depth, alpha
         self.all_ops, self.interpolation, self.fill = all_ops, F.mode_of(interpolation), fill
 
-    def _changes(self, height, width):
-        found = _strengths(self._steps, 0.3, width / 3.0, height / 3.0, 30.0, 0.9, (4, 4))
-        colours = {name: found.pop(name) for name in ("Brightness", "Color", "Contrast", "Sharpness")}
-        return {**found, **colours} if self.all_ops else found
-
-    def _weights(self, count, batch):
-        from ...distributions import Dirichlet
-        return Dirichlet(_C.full((batch, count), float(self.alpha))).sample()
-
     def forward(self, orig_img):
-        _, height, width = F.get_dimensions(orig_img)
         img = orig_img if F.is_tensor(orig_img) else F.pil_to_tensor(orig_img)
-        strengths = self._changes(height, width)
-        batch = img.view([1] * max(4 - img.dim(), 0) + list(img.shape))
-        each = [batch.size(0)] + [1] * (batch.dim() - 1)
-        kept = self._weights(2, batch.size(0)).to(img.device)
-        weights = self._weights(self.mixture_width, batch.size(0)).to(img.device) * kept[:, 1].view(-1, 1)
-        mix = kept[:, 0].view(each) * batch
-        for i in range(self.mixture_width):
-            made = batch
-            depth = self.chain_depth if self.chain_depth > 0 else int(_C.randint(1, 4, (1,)).item())
-            for _ in range(depth):
-                made = self._apply(made, *self._drawn(strengths, self.severity))
-            mix.add_(weights[:, i].view(each) * made)
-        mix = mix.view(img.shape).to(img.dtype)
+        mix = _V.aug_mix(img, self.severity, self.mixture_width, self.chain_depth, self.alpha, self.all_ops,
+                         self.interpolation.value, self.fill)
         return mix if F.is_tensor(orig_img) else F.to_pil_image(mix)

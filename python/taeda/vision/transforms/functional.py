@@ -1,22 +1,21 @@
 """What transforms are made of. Pictures that are no tensors are changed as tensors of bytes, and stay what they are."""
 
-import math
-
 from ... import _C
+from ..._C import _vision as _V
 from .. import picture as pictures
 from ._corners import Placed
 from ._pictures import (
-    _INTEGERS, _PIL_CODES, InterpolationMode, convert_image_dtype, get_dimensions, is_tensor, mode_of, of_pictures)
+    _PIL_CODES, InterpolationMode, convert_image_dtype, get_dimensions, is_tensor, mode_of, of_pictures)
 from ._sizes import pair_of, resized, sides_of
 from .colour import (adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation,  # noqa: F401
                      adjust_sharpness, autocontrast, equalize, invert, posterize, rgb_to_grayscale, solarize, to_grayscale)
-from .geometry import affine, perspective, rotate  # noqa: F401
+from .geometry import affine, elastic_transform, perspective, rotate  # noqa: F401
 
 __all__ = ["InterpolationMode", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
-           "adjust_sharpness", "affine", "autocontrast", "center_crop", "convert_image_dtype", "crop", "equalize", "erase",
-           "five_crop", "gaussian_blur", "get_dimensions", "get_image_num_channels", "get_image_size", "hflip", "invert",
-           "normalize", "pad", "perspective", "pil_to_tensor", "posterize", "resize", "resized_crop", "rgb_to_grayscale",
-           "rotate", "solarize", "ten_crop", "to_grayscale", "to_pil_image", "to_tensor", "vflip"]
+           "adjust_sharpness", "affine", "autocontrast", "center_crop", "convert_image_dtype", "crop", "elastic_transform",
+           "equalize", "erase", "five_crop", "gaussian_blur", "get_dimensions", "get_image_num_channels", "get_image_size",
+           "hflip", "invert", "normalize", "pad", "perspective", "pil_to_tensor", "posterize", "resize", "resized_crop",
+           "rgb_to_grayscale", "rotate", "solarize", "ten_crop", "to_grayscale", "to_pil_image", "to_tensor", "vflip"]
 
 
 def get_image_size(img):
@@ -102,25 +101,7 @@ def normalize(tensor, mean, std, inplace=False):
 
 @of_pictures
 def _resize(img, size, interpolation, antialias):
-    height, width = size
-    if (height, width) == tuple(img.shape[-2:]):
-        return img
-    interpolation = mode_of(interpolation)
-    flat = img.reshape(-1, *img.shape[-2:])
-    simple = img.device.type == "cpu" and not img.requires_grad and img.dtype in (_C.uint8, _C.float32)
-    if simple and interpolation == InterpolationMode.NEAREST:
-        out = _C._vision.resize_nearest(flat.contiguous(), height, width)
-    elif simple and interpolation == InterpolationMode.BILINEAR:
-        out = _C._vision.resize_bilinear(flat.contiguous(), height, width, bool(antialias))
-    else:
-        from ...nn.functional import interpolate
-        linear = interpolation in (InterpolationMode.BILINEAR, InterpolationMode.BICUBIC)
-        floats = flat if flat.is_floating_point() else flat.to(_C.float32)
-        out = interpolate(floats.unsqueeze(0), (height, width), mode=interpolation.value,
-                          align_corners=False if linear else None, antialias=bool(antialias) and linear)[0]
-        if not flat.is_floating_point():
-            out = out.round().clamp_(0, 2 ** _INTEGERS[flat.dtype] - 1).to(flat.dtype)
-    return out.reshape(*img.shape[:-2], height, width)
+    return _V.resize(img, size, mode_of(interpolation).value, bool(antialias))
 
 
 def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
@@ -134,41 +115,9 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
     return _resize(img, (height, width), interpolation, antialias)
 
 
-def _outside(n, before, after, mode):
-    """For each place of a padded line, the place in the line that it continues."""
-    places = list(range(-before, n + after))
-    if mode == "edge":
-        return [min(max(i, 0), n - 1) for i in places]
-    period = 2 * n if mode == "symmetric" else max(2 * n - 2, 1)
-    if mode == "symmetric":
-        return [i % period if i % period < n else period - 1 - i % period for i in places]
-    return [i % period if i % period < n else period - i % period for i in places]
-
-
 @of_pictures
 def _pad(img, sides, fill, padding_mode):
-    left, top, right, bottom = sides
-    if min(sides) < 0:
-        height, width = img.shape[-2:]
-        img = img[..., max(0, -top):height - max(0, -bottom), max(0, -left):width - max(0, -right)]
-        left, top, right, bottom = (max(0, s) for s in sides)
-    height, width = img.shape[-2:]
-    if padding_mode == "constant":
-        out = img.new_empty((*img.shape[:-2], height + top + bottom, width + left + right))
-        if isinstance(fill, (list, tuple)):
-            if len(fill) != 1 and len(fill) != img.size(-3):
-                raise ValueError(f"The number of elements in 'fill' does not match the number of channels of the image "
-                                 f"({len(fill)} != {img.size(-3)})")
-            out.copy_(_C._tensor_from(list(fill), img.dtype, img.device).view(-1, 1, 1).expand_as(out))
-        else:
-            out.fill_(fill or 0)
-        out[..., top:top + height, left:left + width] = img
-        return out
-    if padding_mode not in ("edge", "reflect", "symmetric"):
-        raise ValueError("Padding mode should be either constant, edge, reflect or symmetric")
-    rows = _C._tensor_from(_outside(height, top, bottom, padding_mode), _C.int64, img.device)
-    columns = _C._tensor_from(_outside(width, left, right, padding_mode), _C.int64, img.device)
-    return img.index_select(-2, rows).index_select(-1, columns)
+    return _V.pad(img, sides, fill, padding_mode)
 
 
 def pad(img, padding, fill=0, padding_mode="constant"):
@@ -179,28 +128,12 @@ def pad(img, padding, fill=0, padding_mode="constant"):
 @of_pictures
 def crop(img, top, left, height, width):
     """A piece; what lies outside of the picture is 0."""
-    rows, columns = img.shape[-2:]
-    piece = img[..., max(top, 0):max(top + height, 0), max(left, 0):max(left + width, 0)]
-    if top < 0 or left < 0 or top + height > rows or left + width > columns:
-        sides = [max(-left + min(0, left + width), 0), max(-top + min(0, top + height), 0),
-                 max(left + width - max(columns, left), 0), max(top + height - max(rows, top), 0)]
-        out = img.new_zeros((*img.shape[:-2], height, width))
-        out[..., sides[1]:sides[1] + piece.size(-2), sides[0]:sides[0] + piece.size(-1)] = piece
-        return out
-    return piece
+    return _V.crop(img, (top, left, height, width))
 
 
 def center_crop(img, output_size):
     """The middle; zeros are added around a picture that is smaller."""
-    height, width = pair_of(output_size)
-    _, rows, columns = get_dimensions(img)
-    if width > columns or height > rows:
-        more_w, more_h = max(width - columns, 0), max(height - rows, 0)
-        img = pad(img, [more_w // 2, more_h // 2, (more_w + 1) // 2, (more_h + 1) // 2])
-        _, rows, columns = get_dimensions(img)
-        if (rows, columns) == (height, width):
-            return img
-    return crop(img, int(round((rows - height) / 2.0)), int(round((columns - width) / 2.0)), height, width)
+    return crop(img, *_V.center_piece(get_dimensions(img)[1:], pair_of(output_size)))
 
 
 def resized_crop(img, top, left, height, width, size, interpolation=InterpolationMode.BILINEAR, antialias=True):
@@ -222,12 +155,7 @@ def vflip(img):
 
 def five_crop(img, size):
     """The corners - top left, top right, bottom left, bottom right - and the middle."""
-    height, width = pair_of(size)
-    _, rows, columns = get_dimensions(img)
-    if width > columns or height > rows:
-        raise ValueError(f"Requested crop size {(height, width)} is bigger than input size {(rows, columns)}")
-    places = [(0, 0), (0, columns - width), (rows - height, 0), (rows - height, columns - width)]
-    return (*(crop(img, top, left, height, width) for top, left in places), center_crop(img, [height, width]))
+    return tuple(crop(img, *piece) for piece in _V.five_pieces(get_dimensions(img)[1:], pair_of(size)))
 
 
 def ten_crop(img, size, vertical_flip=False):
@@ -249,28 +177,12 @@ def gaussian_blur(img, kernel_size, sigma=None):
     sizes = [kernel_size] * 2 if isinstance(kernel_size, int) else list(kernel_size)
     if len(sizes) != 2:
         raise ValueError(f"If kernel_size is a sequence its length should be 2. Got {len(sizes)}")
-    if any(n % 2 == 0 or n < 0 for n in sizes):
-        raise ValueError(f"kernel_size should have odd and positive integers. Got {sizes}")
     if sigma is None:
         sigma = [n * 0.15 + 0.35 for n in sizes]
     sigma = [float(sigma)] * 2 if isinstance(sigma, (int, float)) else list(sigma) * (3 - len(sigma))
-    if any(s <= 0 for s in sigma):
-        raise ValueError(f"sigma should have positive values. Got {sigma}")
     return _gaussian_blur(img, sizes, sigma)
-
-
-def _bell(n, sigma, like):
-    places = _C.linspace(-(n - 1) * 0.5, (n - 1) * 0.5, n, dtype=like.dtype, device=like.device)
-    weights = _C.exp(-0.5 * (places / sigma) ** 2)
-    return weights / weights.sum()
 
 
 @of_pictures
 def _gaussian_blur(img, sizes, sigma):
-    from ...nn.functional import conv2d
-    floats = img if img.is_floating_point() else img.to(_C.float32)
-    kernel = _bell(sizes[1], sigma[1], floats)[:, None] * _bell(sizes[0], sigma[0], floats)
-    flat = floats.reshape(-1, 1, *floats.shape[-2:])
-    flat = _pad(flat, (sizes[0] // 2, sizes[1] // 2, sizes[0] // 2, sizes[1] // 2), 0, "reflect")
-    out = conv2d(flat, kernel[None, None]).reshape(img.shape)
-    return out if img.is_floating_point() else out.round().clamp(0, 255).to(img.dtype)
+    return _V.gaussian_blur(img, sizes, sigma)

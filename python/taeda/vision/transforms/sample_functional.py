@@ -13,7 +13,8 @@ from .functional import InterpolationMode, get_dimensions, pil_to_tensor, to_pil
 
 _MOVING = {"crop": "crop", "center_crop": "center_crop", "resize": "resize", "resized_crop": "resized_crop", "pad": "pad",
            "horizontal_flip": "hflip", "vertical_flip": "vflip", "hflip": "hflip", "vflip": "vflip", "rotate": "rotate",
-           "affine": "affine", "perspective": "perspective"}
+           "affine": "affine", "perspective": "perspective", "elastic": "elastic_transform",
+           "elastic_transform": "elastic_transform"}
 _COLOURS = """adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation adjust_sharpness autocontrast equalize
     gaussian_blur invert normalize posterize rgb_to_grayscale solarize erase""".split()
 

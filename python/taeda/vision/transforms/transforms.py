@@ -4,6 +4,7 @@ import numbers
 import random
 
 from ... import _C
+from ..._C import _vision as _V
 from ...nn import Module
 from . import functional as F
 from ._sizes import pair_of
@@ -15,13 +16,7 @@ __all__ = ["CenterCrop", "Compose", "ConvertImageDtype", "Lambda", "Normalize", 
            "RandomPosterize", "RandomSolarize", "RandomVerticalFlip", "Resize", "ToPILImage", "ToTensor"]
 
 
-def _uniform(low, high):
-    return float(_C.empty(1).uniform_(float(low), float(high)).item())
-
-
-def _below(n):
-    """One of 0 ... n - 1."""
-    return int(_C.randint(0, n, (1,)).item())
+_uniform, _below = _V.uniform, _V.below  # a number between two, and one of 0 ... n - 1
 
 
 def _happens(p):
@@ -247,13 +242,7 @@ class RandomCrop(Module):
     @staticmethod
     def get_params(img, output_size):
         """(top, left, height, width) of a random piece."""
-        _, h, w = F.get_dimensions(img)
-        th, tw = output_size
-        if h < th or w < tw:
-            raise ValueError(f"Required crop size {(th, tw)} is larger than input image size {(h, w)}")
-        if w == tw and h == th:
-            return 0, 0, h, w
-        return _below(h - th + 1), _below(w - tw + 1), th, tw
+        return _V.draw_crop(F.get_dimensions(img)[1:], output_size)
 
     def forward(self, img):
         if self.padding is not None:
@@ -382,13 +371,7 @@ class RandomPerspective(_Sometimes):
     @staticmethod
     def get_params(width, height, distortion_scale):
         """Start points and end points of the corners, from top left with the clock."""
-        dx, dy = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
-        ends = []
-        for right, bottom in ((0, 0), (1, 0), (1, 1), (0, 1)):
-            x = int(_C.randint(width - dx - 1, width, (1,)).item()) if right else _below(dx + 1)
-            y = int(_C.randint(height - dy - 1, height, (1,)).item()) if bottom else _below(dy + 1)
-            ends.append([x, y])
-        return [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]], ends
+        return _V.draw_perspective((height, width), distortion_scale)
 
     def change(self, img):
         _, height, width = F.get_dimensions(img)

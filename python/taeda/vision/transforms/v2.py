@@ -17,7 +17,7 @@ from .mixing import *  # noqa: F403
 from .transforms import PILToTensor, ToPILImage, ToTensor  # noqa: F401
 
 _MOVING = ("CenterCrop", "Pad", "RandomCrop", "RandomHorizontalFlip", "RandomVerticalFlip", "Resize", "RandomResizedCrop",
-           "RandomPerspective", "RandomRotation", "RandomAffine", "FiveCrop", "TenCrop")
+           "RandomPerspective", "RandomRotation", "RandomAffine", "ElasticTransform", "FiveCrop", "TenCrop")
 _CONTAINERS = ("Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder", "PILToTensor", "ToPILImage", "ToTensor")
 
 for _name in transforms.__all__ + augment.__all__ + autoaugment.__all__:

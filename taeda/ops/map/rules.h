@@ -1,0 +1,34 @@
+// Rules of operations in maps over samples, in kinds: Note [Rules of maps] in rules.cpp.
+#pragma once
+
+#include <unordered_map>
+
+#include "taeda/ops/map/call.h"
+
+namespace taeda::inline v0_2::map_rules {
+
+using Table = std::unordered_map<std::string_view, MapRule>;
+/// Each name in `names`, between blanks, has the rule.
+void add(Table& table, MapRule rule, std::string_view names);
+
+bool pointwise(MapCall& call);
+/// For what takes more dimensions in front by itself.
+bool as_it_is(MapCall& call);
+/// As it is, with more dimensions in front: every operand is mapped, all with as many dimensions.
+bool in_front(MapCall& call);
+void add_shapes(Table& table);
+void add_reductions(Table& table);
+void add_products(Table& table);
+void add_layers(Table& table);
+void add_losses(Table& table);
+void add_indexing(Table& table);
+
+/// A dimension of a sample, in a tensor of all samples.
+int64_t behind_samples(int64_t dim, int64_t dims);
+DimVector behind_samples(IntArrayRef dims_of, int64_t dims);
+/// The sizes of a sample.
+DimVector sample_sizes(const Tensor& all);
+/// `sizes` with the samples in front.
+DimVector with_samples(int64_t samples, IntArrayRef sizes);
+
+}  // namespace taeda::inline v0_2::map_rules

@@ -1,0 +1,121 @@
+// Maps over samples in C++: what nests, what may differ between samples, and what is refused.
+// tests/ops/mapped_test.cpp compares every operation with its samples.
+#include "taeda/func/vmap.h"
+
+#include <gtest/gtest.h>
+
+#include "taeda/autograd/engine.h"
+#include "taeda/base/warning.h"
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/index/index.h"
+#include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/random/random.h"
+#include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/shape/shape.h"
+#include "tests/error_of.h"
+
+namespace taeda {
+namespace {
+
+using func::vmap;
+
+Tensor numbers(IntArrayRef sizes) {
+  return arange(product(sizes), TensorOptions(kDouble)).div(7).sin().reshape(sizes);
+}
+
+Tensor of_sample(const Tensor& x) { return x.mul(x).sum(); }
+
+TEST(Vmap, TakesSamplesFromAnyDimensionAndPutsThemIntoAny) {
+  const Tensor x = numbers({3, 4}), w = numbers({5, 4});
+  const auto product = [](const Tensor& a, const Tensor& b) { return a.matmul(b); };
+  EXPECT_TRUE(vmap(product, {.in_dims = {std::nullopt, 0}})(w, x).allclose(x.matmul(w.t())));
+  EXPECT_TRUE(vmap(product, {.in_dims = {std::nullopt, 1}, .out_dims = {-1}})(w, x.t()).allclose(
+      w.matmul(x.t())));
+  const auto several = [](const Tensor& a) { return std::vector<Tensor>{a.sum(), ones({2})}; };
+  const std::vector<Tensor> made = vmap(several, {.out_dims = {0, std::nullopt}})(x);
+  EXPECT_TRUE(made[0].allclose(x.sum({1})));
+  EXPECT_EQ(made[1].sizes(), IntArrayRef({2}));
+  EXPECT_TRUE(vmap(of_sample, {.chunk_size = 2})(x).allclose(x.mul(x).sum({1})));
+}
+
+TEST(Vmap, Nests) {
+  const Tensor x = numbers({3, 4}), y = numbers({5, 4});
+  const Tensor all = vmap([&](const Tensor& a) {
+    return vmap([&](const Tensor& b) { return a.mul(b).sum().add(of_sample(a)); })(y);
+  })(x);
+  EXPECT_TRUE(all.allclose(x.matmul(y.t()).add(x.mul(x).sum({1}, true))));
+}
+
+TEST(Vmap, GradientsOfSamplesAreTheirOwn) {
+  const Tensor x = numbers({3, 4}), w = numbers({4});
+  const auto slope = [&](const Tensor& a) {
+    const Tensor own = map_everywhere(w).detach().requires_grad_();
+    const Tensor loss = own.mul(a).sin().sum();
+    const Tensor first = autograd::grad({loss}, {own}, {}, {}, true)[0];
+    return autograd::grad({first.sum()}, {own})[0];
+  };
+  EXPECT_TRUE(vmap(slope)(x).allclose(w.mul(x).sin().neg().mul(x).mul(x)));
+}
+
+TEST(Vmap, GradientsByWeightsThatDifferBetweenSamplesAlone) {
+  const Tensor x = numbers({4}).requires_grad_();
+  const Tensor y = x.sin().reshape({2, 2});
+  const auto pull = [&](const Tensor& weight) {
+    return autograd::grad({y}, {x}, {weight}, true)[0];
+  };
+  const Tensor rows = vmap(pull)(eye(4, TensorOptions(kDouble)).reshape({4, 2, 2}));
+  EXPECT_TRUE(rows.allclose(eye(4, TensorOptions(kDouble)).mul(x.cos())));
+}
+
+TEST(Vmap, ChangesInPlaceWhatIsMapped) {
+  Tensor x = numbers({3, 4});
+  const Tensor before = x.clone();
+  vmap([](const Tensor& a) {
+    a.t().slice(0, 1).mul_(2);
+    a.select(0, 0).copy_(a.sum());
+    return a;
+  })(x);
+  EXPECT_TRUE(x.slice(1, 1).allclose(before.slice(1, 1).mul(2)));
+  const Tensor shared = zeros({4}, kDouble);
+  EXPECT_EQ(error_of([&] { vmap([&](const Tensor& a) { return shared.add_(a); })(x); }),
+            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a "
+            "Tensor `other` in extra_args that has more elements than `self`. This happened due to "
+            "`other` being vmapped over but `self` not being vmapped over in a vmap. Please try to "
+            "use out-of-place operators instead of inplace arithmetic. If said operator is being "
+            "called inside the PyTorch framework, please file a bug report instead.");
+}
+
+TEST(Vmap, RandomNumbersAreRefusedOrDifferOrAreTheSame) {
+  const Tensor x = ones({3, 64}, kDouble);
+  const auto drop = [](const Tensor& a) { return dropout(a, 0.5, true); };
+  EXPECT_NE(error_of([&] { vmap(drop)(x); }).find("randomness error mode"), std::string::npos);
+  const Tensor same = vmap(drop, {.randomness = Randomness::Same})(x);
+  EXPECT_TRUE(same.select(0, 0).equal(same.select(0, 2)));
+  const Tensor different = vmap(drop, {.randomness = Randomness::Different})(x);
+  EXPECT_FALSE(different.select(0, 0).equal(different.select(0, 2)));
+  const auto draw = [](const Tensor& a) { return a.add(randn({64}, TensorOptions(kDouble))); };
+  const Tensor drawn = vmap(draw, {.randomness = Randomness::Different})(x);
+  EXPECT_FALSE(drawn.select(0, 0).equal(drawn.select(0, 1)));
+}
+
+TEST(Vmap, RefusesWhatDependsOnASample) {
+  const Tensor x = numbers({3, 4});
+  const auto words = [&](auto f) { return error_of([&] { vmap(f)(x); }); };
+  EXPECT_NE(words([](const Tensor& a) { return a.mul(a.sum().item()); }).find("calling .item()"),
+            std::string::npos);
+  EXPECT_NE(words([](const Tensor& a) {
+              return a.sum().is_nonzero() ? a : a.neg();
+            }).find("data-dependent control flow"),
+            std::string::npos);
+  EXPECT_NE(words([](const Tensor& a) { return a.nonzero(); }).find("output dynamic shape"),
+            std::string::npos);
+  EXPECT_NE(words([](const Tensor& a) { return a.index({a.gt(0)}); }).find("a boolean mask"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace taeda
