@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,19 @@ sys.path.insert(0, sys.argv[1])
 function = getattr(importlib.import_module(sys.argv[2]), sys.argv[3])
 function(int(sys.argv[4]), int(sys.argv[5]), sys.argv[6])
 """
+
+
+_own_sockets = []
+
+
+def own_port():
+    """A port that nobody else on this machine is given while this process lives: a socket that does not listen stays bound to it,
+    which leaves it to a server that sets SO_REUSEADDR."""
+    own = socket.socket(socket.AF_INET)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    own.bind(("", 0))
+    _own_sockets.append(own)
+    return own.getsockname()[1]
 
 
 def start(function, rank, size, path, **environment):

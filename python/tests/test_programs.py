@@ -4,11 +4,11 @@ import json
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 
 import pytest
+from ranks import own_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "examples" / "python" / "programs"
@@ -18,19 +18,13 @@ NUMBER = re.compile(r"-?\d+\.\d+")
 RELATIVE, ABSOLUTE = 2e-3, 2e-4
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def test_every_program_is_tested():
     assert sorted(EXPECTED) == sorted(p.stem for p in PROGRAMS.glob("*.py"))
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_prints_what_pytorch_prints(name):
-    environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(own_port()), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-B", "-m", "taeda.compat", str(PROGRAMS / f"{name}.py")], capture_output=True,
                           text=True, env=environment, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr

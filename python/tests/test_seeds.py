@@ -4,22 +4,16 @@ import csv
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 
 import pytest
+from ranks import own_port
 
 SEEDS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python" / "seeds"
 # Sizes that a tutorial takes for its measurements, and enough for a test.
 SMALLER = {"size = 10000": "size = 200", "size = 5000": "size = 200", "size = 1000\n": "size = 200\n",
            "randn(10000, 10000)": "randn(300, 300)"}
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def run(name, *arguments, gpus=2, launch=(), cwd=None, timeout=100):
@@ -32,7 +26,7 @@ def run(name, *arguments, gpus=2, launch=(), cwd=None, timeout=100):
     if smaller != text:
         path = pathlib.Path(cwd) / path.name
         path.write_text(smaller, encoding="utf-8")
-    environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OMP_NUM_THREADS": "1",
+    environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(own_port()), "OMP_NUM_THREADS": "1",
                    **({"TAEDA_SIM_AS_CUDA": str(gpus)} if gpus else {})}
     done = subprocess.run([sys.executable, "-B", "-m", "taeda.compat", *launch, str(path), *arguments], capture_output=True,
                           text=True, env=environment, cwd=cwd, timeout=timeout)

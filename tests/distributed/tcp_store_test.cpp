@@ -12,6 +12,7 @@
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
 #include "tests/error_of.h"
+#include "tests/own_port.h"
 #include "tests/variable.h"
 
 namespace taeda::distributed {
@@ -125,8 +126,7 @@ TEST_F(TcpStores, TheMasterWaitsForWorkers) {
 }
 
 TEST_F(TcpStores, AClientMayComeBeforeTheServer) {
-  uint16_t port = 0;
-  { port = TCPStore("localhost", server()).port(); }
+  const uint16_t port = own_port();
   TCPStoreOptions options = {
       .port = port, .timeout = seconds(20), .job = "tests", .security = Security()};
   auto early =
@@ -139,8 +139,7 @@ TEST_F(TcpStores, AClientMayComeBeforeTheServer) {
 }
 
 TEST_F(TcpStores, NobodyThereIsAnErrorInTime) {
-  uint16_t port = 0;
-  { port = TCPStore("localhost", server()).port(); }
+  const uint16_t port = own_port();
   EXPECT_THAT(refusal("localhost", {.port = port, .timeout = seconds(1)}),
               AllOf(HasSubstr(name(port) +
                               ": The client socket has timed out after 1000ms while "

@@ -1,11 +1,9 @@
 // `taeda launch`: its flags, and several machines, which are this one.
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <optional>
 #include <thread>
 
 #include "taeda/distributed/engine.h"
+#include "tests/own_port.h"
 #include "tests/tool/common.h"
 
 namespace taeda {
@@ -14,18 +12,6 @@ namespace {
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
-
-std::string free_port() {
-  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(s, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ::getsockname(s, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(s);
-  return std::to_string(ntohs(address.sin_port));
-}
 
 std::string missing_engine() {
 #if defined(__SANITIZE_THREAD__)
@@ -129,7 +115,7 @@ TEST_F(LaunchTool, RunsAProgramWithItsArguments) {
 
 /// Machines of a file that are this one: twice, without ssh.
 std::string two_machines(const std::string& more = "", const std::string& first = "") {
-  return "port = " + free_port() + "\n" + more +
+  return "port = " + std::to_string(own_port()) + "\n" + more +
          "[environment]\nTOLD = \"twice told\"\n"
          "[[machines]]\naddress = \"127.0.0.1\"\nlocal = true\nprocesses = 2\n"
          "taeda = \"" TAEDA_TOOL "\"\n" +
@@ -273,7 +259,7 @@ class Sshd {
   }
 
  private:
-  const std::string folder_, port_ = free_port();
+  const std::string folder_, port_ = std::to_string(own_port());
   std::string missing_;
   bool made_folder_ = false;
 };
@@ -285,8 +271,9 @@ TEST_F(Hosts, AreReachedOverSsh) {
     return "[[machines]]\naddress = \"127.0.0.1\"\nport = " + port + "\nfolder = \"" +
            folder.path() + "\"\ntaeda = \"" TAEDA_TOOL "\"\n";
   };
-  const std::string two = file("two.toml", "port = " + free_port() + "\n" + sshd.options() +
-                                               machine(sshd.port()) + machine(sshd.port()));
+  const std::string two =
+      file("two.toml", "port = " + std::to_string(own_port()) + "\n" + sshd.options() +
+                           machine(sshd.port()) + machine(sshd.port()));
   const Outcome ok = taeda_tool("launch --check-hosts --hosts " + two + " sh");
   EXPECT_EQ(ok.code, 0) << ok.out << ok.err;
   const Outcome ran =
@@ -294,8 +281,9 @@ TEST_F(Hosts, AreReachedOverSsh) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("[rank 0] it's 0 in " + folder.path()),
                              HasSubstr("[rank 1] it's 1 in " + folder.path())));
-  const std::string one = file("one.toml", "port = " + free_port() + "\n" + sshd.options() +
-                                               machine(sshd.port()) + machine("1"));
+  const std::string one =
+      file("one.toml", "port = " + std::to_string(own_port()) + "\n" + sshd.options() +
+                           machine(sshd.port()) + machine("1"));
   const Outcome bad = taeda_tool("launch --check-hosts --hosts " + one + " sh");
   EXPECT_EQ(bad.code, 1);
   EXPECT_THAT(bad.out, HasSubstr("cannot be reached: ssh: connect to host 127.0.0.1 port 1"));

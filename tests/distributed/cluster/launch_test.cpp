@@ -1,9 +1,7 @@
 #include "taeda/distributed/cluster/launch.h"
 
 #include <gmock/gmock.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -21,6 +19,7 @@
 #include "tests/distributed/stores.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/own_port.h"
 #include "tests/variable.h"
 
 namespace taeda::distributed::cluster {
@@ -283,19 +282,7 @@ class LaunchOnMachines : public Launch {
   }
 
  private:
-  /// One that was free a moment ago.
-  static std::string free_port() {
-    const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(::bind(s, reinterpret_cast<sockaddr*>(&address), size), 0);
-    ::getsockname(s, reinterpret_cast<sockaddr*>(&address), &size);
-    ::close(s);
-    return std::to_string(ntohs(address.sin_port));
-  }
-  const std::string port_ = free_port();
+  const std::string port_ = std::to_string(own_port());
   int count_ = 0;
 
  protected:
