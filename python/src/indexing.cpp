@@ -170,10 +170,11 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   });
 }
 
+template <bool in_place>
 PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    if (count != 5 || !is_tensor(args[0]) || !PyTuple_Check(args[1]) || !is_tensor(args[2]))
-      raise(PyExc_TypeError, "_index_put takes a Tensor, a tuple, a Tensor and two bools");
+    if (count != 4 || !is_tensor(args[0]) || !PyTuple_Check(args[1]) || !is_tensor(args[2]))
+      raise(PyExc_TypeError, "_index_put takes a Tensor, a tuple, a Tensor and a bool");
     const Tensor& x = tensor_of(args[0]);
     Indices indices;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); ++i) {
@@ -181,7 +182,7 @@ PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
       indices.push_back(item == Py_None ? TensorIndex(Slice()) : to_index(item, x));
     }
     const Tensor& values = tensor_of(args[2]);
-    const bool accumulate = to_bool(args[3]), in_place = to_bool(args[4]);
+    const bool accumulate = to_bool(args[3]);
     const ArrayRef<TensorIndex> all(indices.data(), indices.size());
     Tensor out;
     {
@@ -196,6 +197,8 @@ PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
     return args[0];
   });
 }
+template PyObject* put_at_indices<false>(PyObject*, PyObject* const*, Py_ssize_t);
+template PyObject* put_at_indices<true>(PyObject*, PyObject* const*, Py_ssize_t);
 
 Py_ssize_t tensor_length(PyObject* self) {
   return guarded_status([&]() -> Py_ssize_t {

@@ -540,7 +540,9 @@ PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t count) {
 }
 
 PyMethodDef functions[] = {
-    {"_index_put", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(put_at_indices)),
+    {"_index_put", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(put_at_indices<false>)),
+     METH_FASTCALL, "tensor, indices, values, accumulate"},
+    {"_index_put_", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(put_at_indices<true>)),
      METH_FASTCALL, "tensor, indices, values, accumulate"},
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(make_subclass)),
      METH_FASTCALL, "class, tensor, requires_grad"},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "taeda/autograd/engine.h"
+#include "taeda/autograd/function.h"
 #include "taeda/base/warning.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -69,6 +70,38 @@ TEST(Vmap, GradientsByWeightsThatDifferBetweenSamplesAlone) {
   };
   const Tensor rows = vmap(pull)(eye(4, TensorOptions(kDouble)).reshape({4, 2, 2}));
   EXPECT_TRUE(rows.allclose(eye(4, TensorOptions(kDouble)).mul(x.cos())));
+}
+
+/// A function of which the gradient is an error.
+struct Failing : autograd::Function<Failing> {
+  static inline int calls = 0;
+  static Tensor forward(autograd::AutogradContext*, Tensor x) { return x.mul(2); }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list) {
+    ++calls;
+    throw Error("no gradient");
+  }
+};
+
+TEST(Vmap, AnErrorOfAFormulaIsNotTriedForEachSample) {
+  const Tensor y = Failing::apply(numbers({4}).requires_grad_());
+  const auto pull = [&](const Tensor& weight) { return autograd::grad({y}, {y}, {weight})[0]; };
+  EXPECT_TRUE(vmap(pull)(numbers({3, 4})).equal(numbers({3, 4})));
+  const Tensor x = numbers({4}).requires_grad_(), z = Failing::apply(x);
+  EXPECT_NE(error_of([&] {
+              vmap([&](const Tensor& w) { return autograd::grad({z}, {x}, {w})[0]; })(
+                  numbers({3, 4}));
+            }).find("no gradient"),
+            std::string::npos);
+  EXPECT_EQ(Failing::calls, 1);
+}
+
+TEST(Vmap, AMappedTensorHasNoAddress) {
+  const auto address = [](const Tensor& a) {
+    a.data_ptr();
+    return a;
+  };
+  EXPECT_EQ(error_of([&] { vmap(address)(numbers({3, 4})); }),
+            "Cannot access data pointer of Tensor that doesn't have storage");
 }
 
 TEST(Vmap, ChangesInPlaceWhatIsMapped) {

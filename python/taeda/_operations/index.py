@@ -130,7 +130,7 @@ def _put(name, self, indices, values, accumulate):
     if not isinstance(indices, (tuple, list)) or not all(isinstance(i, (_C.TensorBase, type(None))) for i in indices):
         raise TypeError(f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}")
     places = tuple(i if i is None else i.to(self.device) for i in indices)
-    return _C._index_put(self, places, values.to(self.device), accumulate, name == "index_put_")
+    return getattr(_C, "_" + name)(self, places, values.to(self.device), accumulate)
 
 
 class Methods:

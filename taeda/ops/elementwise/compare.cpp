@@ -217,11 +217,7 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 }
 
 bool Tensor::is_nonzero() const {
-  TAEDA_CHECK(
-      !is_mapped(*this),
-      "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "
-      "flow. We don't support that yet, please file an issue at "
-      "https://github.com/pytorch/pytorch/issues .");
+  if (is_mapped(*this)) refuse_control_flow();
   TAEDA_CHECK(numel() != 0, "Boolean value of Tensor with no values is ambiguous");
   TAEDA_CHECK(numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
   return reshape({}).to(kBool).item<bool>();

@@ -134,6 +134,8 @@ class MapCall {
   static void align(MapOperand& o, int64_t dims);
   void align_all(int64_t dims);
   int64_t most_dims() const;
+  /// The one result: `self` has it in the form in place.
+  void give(const Tensor& result);
   IntArrayRef keep(DimVector list) { return lists_.emplace_back(std::move(list)); }
   ArrayRef<TensorIndex> keep(std::vector<TensorIndex> list) {
     return index_lists_.emplace_back(std::move(list));

@@ -92,9 +92,10 @@ Indices with_numbers(MapCall& call, ArrayRef<TensorIndex> indices, int64_t block
 
 void refuse_mapped_masks(ArrayRef<TensorIndex> indices, int level) {
   for (const TensorIndex& i : indices)
-    TAEDA_CHECK(!is_mask(i) || !is_index_mapped(i, level),
-                "vmap: We do not support batching operators that can support dynamic shape. "
-                "Attempting to batch over indexing with a boolean mask.");
+    if (is_mask(i) && is_index_mapped(i, level))
+      throw UnmappedError(
+          "vmap: We do not support batching operators that can support dynamic shape. Attempting "
+          "to batch over indexing with a boolean mask.");
 }
 
 bool index(MapCall& call) {

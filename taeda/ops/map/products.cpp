@@ -75,10 +75,7 @@ bool add_scaled(MapCall& call, const Tensor& made, int64_t dims) {
     self.align(dims);
     out = beta.toComplexDouble() == 1.0 ? out.add(self.t) : out.add(self.t.mul(beta));
   }
-  if (call.in_place)
-    call.tensor(0).copy_(out);
-  else
-    call.results = {out};
+  call.give(out);
   return true;
 }
 

@@ -44,9 +44,8 @@ bool has_tensor(const MapCall& call) { return !call.operands.empty(); }
 bool add_samples_to_sizes(MapCall& call) {
   for (size_t i = 0; i < call.size(); ++i) {
     if (!call.is(i, ArgumentKind::Ints)) continue;
-    DimVector sizes(call.at<IntArrayRef>(i));
-    sizes.insert(0, call.samples);
-    call.at<IntArrayRef>(i) = call.keep(std::move(sizes));
+    IntArrayRef& sizes = call.at<IntArrayRef>(i);
+    sizes = call.keep(with_samples(call.samples, sizes));
     return true;
   }
   return false;

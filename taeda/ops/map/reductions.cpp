@@ -67,8 +67,7 @@ bool along_flat(MapCall& call, OptionalDim& dim, int64_t dims) {
   call.tensor(0) = rows_of(call.tensor(0));
   dim = 1;
   call.results = call.run();
-  DimVector kept(static_cast<size_t>(dims), 1);
-  kept.insert(0, call.samples);
+  const DimVector kept = with_samples(call.samples, DimVector(static_cast<size_t>(dims), 1));
   for (Tensor& r : call.results)
     if (r.dim() == 2) r = r.reshape(kept);
   return true;

@@ -28,7 +28,5 @@ int64_t behind_samples(int64_t dim, int64_t dims);
 DimVector behind_samples(IntArrayRef dims_of, int64_t dims);
 /// The sizes of a sample.
 DimVector sample_sizes(const Tensor& all);
-/// `sizes` with the samples in front.
-DimVector with_samples(int64_t samples, IntArrayRef sizes);
 
 }  // namespace taeda::inline v0_2::map_rules
