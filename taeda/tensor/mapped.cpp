@@ -156,7 +156,7 @@ void warn_once_of_samples(const std::string& text) {
   static auto& warned = *new std::unordered_set<std::string>;
   {
     const std::lock_guard lock(mutex);
-    if (!warned.insert(text).second) return;
+    if (!warned.insert(text).second && !Warning::get_warnAlways()) return;
   }
   TAEDA_WARN(text);
 }

@@ -75,7 +75,8 @@ void follow_plain(const Tensor& t);
 
 /// For who would decide something by the value of a sample. Throws UnmappedError.
 [[noreturn]] void refuse_control_flow();
-/// A warning that something goes sample by sample, the first time that it is said.
+/// A warning that something goes sample by sample, the first time that it is said (each time where
+/// the program asks for that).
 void warn_once_of_samples(const std::string& text);
 
 /// What random operations may do in a map.

@@ -82,9 +82,10 @@ void MapCall::give_level() {
 
 bool MapCall::answer() {
   const uint64_t levels = collect();
-  const bool random = Maps::depth() > 0 && draws_numbers(*this);
+  depth_ = Maps::depth();
+  const bool random = depth_ > 0 && draws_numbers(*this);
   if (!levels && !random) return false;
-  level = random ? Maps::depth() : innermost_of(levels);
+  level = random ? depth_ : innermost_of(levels);
   samples = Maps::samples(level);
   Tensor self;
   if (in_place && !operands.empty()) self = *operands[0].tensor;
@@ -101,6 +102,31 @@ bool MapCall::answer() {
   if (in_place && taeda::is_mapped(self)) follow_plain(self);
   if (!in_place && differ) give_level();
   return true;
+}
+
+std::vector<Tensor> MapCall::run_by_parts() {
+  std::vector<Tensor> out;
+  {
+    const Maps::Outside inside(depth_ + 1);
+    std::vector<Tensor> given;
+    for (MapOperand& o : operands) {
+      given.push_back(*o.tensor);
+      if (o.mapped) *o.tensor = raised(*o.tensor, level);
+    }
+    const auto take_back = [&] {
+      for (size_t i = 0; i < given.size(); ++i) *operands[i].tensor = given[i];
+    };
+    try {
+      out = run_(frame_, true);
+    } catch (...) {
+      take_back();
+      throw;
+    }
+    take_back();
+  }
+  for (Tensor& r : out)
+    if (r.defined()) r = mapped_levels(r) >> level & 1 ? lowered(r) : with_samples(samples, r);
+  return out;
 }
 
 MapOperand* MapCall::operand(size_t i) {

@@ -92,7 +92,7 @@ struct MapOperand {
 
 class MapCall {
  public:
-  using Run = std::vector<Tensor> (*)(void* frame);
+  using Run = std::vector<Tensor> (*)(void* frame, bool by_parts);
 
   MapCall(const char* name, ArrayRef<MapArgument> arguments, bool in_place, Run run, void* frame)
       : arguments(arguments), in_place(in_place), name_(name), run_(run), frame_(frame) {}
@@ -106,9 +106,12 @@ class MapCall {
   /// "softmax", "cumsum_", "linalg_det".
   std::string_view name() const { return name_; }
   /// The operation itself, with the arguments as they are now.
-  std::vector<Tensor> run() { return run_(frame_); }
+  std::vector<Tensor> run() { return run_(frame_, false); }
   /// `run`, where one result is expected.
   Tensor run_one() { return run()[0]; }
+  /// The body of an operation that is made of others, in the map, which has rules for these.
+  /// Throws UnmappedError where it is not made of them alone.
+  std::vector<Tensor> run_by_parts();
 
   // For rules: the arguments, by their places, of which the innermost level is taken.
   size_t size() const { return arguments.size(); }
@@ -154,6 +157,7 @@ class MapCall {
   void refuse_unmapped_self() const;
   void give_level();
 
+  int depth_ = 0;
   const char* name_;
   Run run_;
   void* frame_;

@@ -29,7 +29,7 @@ Draws draws_of(std::string_view name) {
                              "bernoulli_",    "exponential_",     "geometric_",
                              "cauchy_",       "log_normal_"})
       made[each] = Draws::Elements;
-    for (const char* each : {"randperm", "multinomial", "feature_dropout", "feature_dropout_",
+    for (const char* each : {"lstm", "gru", "rnn_tanh", "rnn_relu", "randperm", "multinomial", "feature_dropout", "feature_dropout_",
                              "feature_alpha_dropout", "feature_alpha_dropout_"})
       made[each] = Draws::Whole;
     return made;
@@ -69,6 +69,8 @@ void draw_for_each(MapCall& call, Draws draws) {
 bool draws_numbers(const MapCall& call) {
   const std::string_view name = call.name();
   if (draws_of(name) == Draws::Nothing) return false;
+  if (call.size() == 9)  // a recurrent network of several layers, with dropout between them
+    return call.at<bool>(6) && call.at<double>(5) > 0 && call.at<int64_t>(4) > 1;
   if (name.find("dropout") != name.npos) return call.at<bool>(2) && call.at<double>(1) > 0;
   if (name.starts_with("rrelu"))
     for (size_t i = 0; i < call.size(); ++i)

@@ -33,6 +33,7 @@ DimVector behind_samples(IntArrayRef dims_of, int64_t dims) {
   for (const int64_t d : dims_of) out.push_back(behind_samples(d, dims));
   return out;
 }
+Tensor rows_of(const Tensor& all) { return all.dim() == 1 ? all.unsqueeze(1) : all.flatten(1); }
 DimVector sample_sizes(const Tensor& all) { return DimVector(all.sizes().slice(1)); }
 
 namespace {
@@ -169,6 +170,7 @@ Table make_table() {
   add(table, refuse_dynamic,
       "nonzero unique unique_consecutive unique_dim unique_dim_consecutive where");
   add(table, masked_select, "masked_select");
+  add(table, by_parts, "as_strided_scatter isin linalg_householder_product masked_scatter");
   add_shapes(table);
   add_reductions(table);
   add_products(table);
@@ -190,6 +192,15 @@ bool pointwise(MapCall& call) {
 bool as_it_is(MapCall& call) {
   call.results = call.run();
   return true;
+}
+
+bool by_parts(MapCall& call) {
+  try {
+    call.results = call.run_by_parts();
+    return true;
+  } catch (const UnmappedError&) {
+    return false;
+  }
 }
 
 bool in_front(MapCall& call) {

@@ -163,7 +163,16 @@ bool as_strided(MapCall& call) {
 }
 
 bool narrow(MapCall& call) { return !call.is(2, Kind::Tensor) && along_own<1>(call); }
-bool roll(MapCall& call) { return !call.at<IntArrayRef>(2).empty() && along_own<2>(call); }
+bool roll(MapCall& call) {
+  IntArrayRef& dims = call.at<IntArrayRef>(2);
+  if (!dims.empty()) return along_own<2>(call);
+  if (call.at<IntArrayRef>(1).size() != 1) return false;
+  const DimVector sizes(call.tensor(0).sizes());
+  call.tensor(0) = rows_of(call.tensor(0));
+  dims = call.keep({1});
+  call.results = {call.run_one().reshape(sizes)};
+  return true;
+}
 bool repeat_interleave(MapCall& call) {
   if (call.size() < 4 || call.is(1, Kind::Tensor)) return false;
   OptionalDim& dim = call.at<OptionalDim>(2);
