@@ -169,7 +169,7 @@ bool roll(MapCall& call) {
   if (call.at<IntArrayRef>(1).size() != 1) return false;
   const DimVector sizes(call.tensor(0).sizes());
   call.tensor(0) = rows_of(call.tensor(0));
-  dims = call.keep({1});
+  dims = call.keep(DimVector{1});
   call.results = {call.run_one().reshape(sizes)};
   return true;
 }

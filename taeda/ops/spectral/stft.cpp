@@ -155,7 +155,7 @@ Tensor do_stft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, Option
   Tensor frames = detail::fft_input(call.self, false).unfold(-1, n_fft, call.hop_length);
   if (window.defined() || call.win_length < n_fft)
     frames = frames.mul(full_window(call, frames.options()));
-  const OptionalNorm norm = normalized ? OptionalNorm("ortho") : OptionalNorm();
+  const fft::OptionalNorm norm = normalized ? fft::OptionalNorm("ortho") : fft::OptionalNorm();
   const Tensor out = half ? fft::rfft(frames, {}, -1, norm) : fft::fft(frames, {}, -1, norm);
   const Tensor turned = out.transpose(-1, -2);
   return return_complex.value_or(true) ? turned : view_as_real(turned);
