@@ -38,4 +38,4 @@ std::string Tensor::repr() const {
 
 void Tensor::print() const { std::printf("%s\n", repr().c_str()); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -87,8 +87,8 @@ Program generate(uint64_t seed) {
   const auto number = [&] { return static_cast<uint32_t>(random() >> 44); };
   Program out;
   for (uint64_t n = 3 + random() % 8; n > 0; --n) {
-    const uint32_t kind = random() % 6 == 0 ? higher(random() % 2 ? kGrad : kMap)
-                                            : number() % operations().size();
+    const uint32_t kind =
+        random() % 6 == 0 ? higher(random() % 2 ? kGrad : kMap) : number() % operations().size();
     out.push_back({kind, number(), number(), number(), number()});
   }
   return out;
@@ -98,9 +98,9 @@ std::string to_text(const Program& program) {
   std::ostringstream out;
   for (const Step& s : program)
     out << "  "
-        << (s.operation < operations().size()  ? operations()[s.operation].name
-            : s.operation == higher(kGrad) ? "GRAD"
-                                           : "MAP")
+        << (s.operation < operations().size() ? operations()[s.operation].name
+            : s.operation == higher(kGrad)    ? "GRAD"
+                                              : "MAP")
         << " a " << s.a << " b " << s.b << " p " << s.p << " q " << s.q << "\n";
   return out.str();
 }

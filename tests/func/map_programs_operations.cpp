@@ -101,7 +101,8 @@ std::vector<Operation> shapes() {
       {"movedim", [](T x, T, N p, N q) { return x.movedim(dim_of(x, p), dim_of(x, q)); }},
       {"flatten", [](T x, T, N, N) { return x.flatten(); }},
       {"reshape", [](T x, T, N, N) { return line(x); }},
-      {"unsqueeze", [](T x, T, N p, N) { return x.dim() < 4 ? x.unsqueeze(p % (x.dim() + 1)) : x; }},
+      {"unsqueeze",
+       [](T x, T, N p, N) { return x.dim() < 4 ? x.unsqueeze(p % (x.dim() + 1)) : x; }},
       {"squeeze", [](T x, T, N, N) { return x.squeeze(); }},
       {"squeeze_dim", [](T x, T, N p, N) { return x.squeeze(dim_of(x, p)); }},
       {"select",
@@ -117,23 +118,47 @@ std::vector<Operation> shapes() {
       {"slice", [](T x, T, N p, N) { return wide(x).slice(dim_of(wide(x), p), {}, {}, 2); }},
       {"unfold", [](T x, T, N p, N) { return wide(x).unfold(dim_of(wide(x), p), 1, 1); }},
       {"diagonal", [](T x, T, N, N) { return x.dim() > 1 ? x.diagonal(0, -1, 0) : x; }},
-      {"expand", [](T x, T, N, N) { return x.numel() < 30 ? x.unsqueeze(0).expand({2, -1}) : x; }},
+      {"expand",
+       [](T x, T, N, N) {
+         return x.numel() < 30 ? x.unsqueeze(0).expand({2, -1}) : x;
+       }},
       {"flip", [](T x, T, N p, N) { return x.flip({dim_of(x, p)}); }},
       {"roll", [](T x, T, N p, N) { return x.roll(p); }},
       {"roll_dim", [](T x, T, N p, N q) { return wide(x).roll(q, dim_of(wide(x), p)); }},
       {"tril", [](T x, T, N p, N) { return x.dim() > 1 ? x.tril(p % 3 - 1) : x; }},
       {"diag_embed", [](T x, T, N, N) { return x.numel() < 8 ? diag_embed(wide(x)) : x; }},
-      {"cat", [](T x, T y, N, N) { return cat({line(x), line(y)}).narrow(0, 0, 2); }},
-      {"stack", [](T x, T y, N p, N) { return stack({x.mean(), y.mean(), x.sum().sin()}, p % 1); }},
+      {"cat",
+       [](T x, T y, N, N) {
+         return cat({line(x), line(y)}).narrow(0, 0, 2);
+       }},
+      {"stack",
+       [](T x, T y, N p, N) {
+         return stack({x.mean(), y.mean(), x.sum().sin()}, p % 1);
+       }},
       {"stack_dim",
-       [](T x, T y, N p, N) { return x.numel() < 30 ? stack({x, as_large(y, x)}, dim_of(x, p)) : x; }},
-      {"repeat", [](T x, T, N, N) { return x.numel() < 30 ? wide(x).repeat({2, 1, 1, 1}) : x; }},
-      {"repeat_interleave", [](T x, T, N, N) { return line(x).repeat_interleave(2).narrow(0, 0, 2); }},
+       [](T x, T y, N p, N) {
+         return x.numel() < 30 ? stack({x, as_large(y, x)}, dim_of(x, p)) : x;
+       }},
+      {"repeat",
+       [](T x, T, N, N) {
+         return x.numel() < 30 ? wide(x).repeat({2, 1, 1, 1}) : x;
+       }},
+      {"repeat_interleave",
+       [](T x, T, N, N) { return line(x).repeat_interleave(2).narrow(0, 0, 2); }},
       {"chunk", [](T x, T, N p, N) { return wide(x).chunk(2, dim_of(wide(x), p)).back(); }},
       {"unbind", [](T x, T, N p, N) { return wide(x).unbind(dim_of(wide(x), p)).back(); }},
-      {"as_strided", [](T x, T, N, N) { return line(x).clone().as_strided({2, 1}, {0, 1}); }},
-      {"pad", [](T x, T, N p, N) { return nn::functional::pad(wide(x), {p % 2, 1}); }},
-      {"permute", [](T x, T, N, N) { return x.dim() == 3 ? x.permute({2, 0, 1}) : x; }},
+      {"as_strided",
+       [](T x, T, N, N) {
+         return line(x).clone().as_strided({2, 1}, {0, 1});
+       }},
+      {"pad",
+       [](T x, T, N p, N) {
+         return nn::functional::pad(wide(x), {p % 2, 1});
+       }},
+      {"permute",
+       [](T x, T, N, N) {
+         return x.dim() == 3 ? x.permute({2, 0, 1}) : x;
+       }},
   };
 }
 
@@ -143,11 +168,15 @@ std::vector<Operation> products() {
       {"mv", [](T x, T, N, N) { return matrix(x).matmul(matrix(x).select(0, 0)).tanh(); }},
       {"outer", [](T x, T y, N, N) { return outer(line(x).narrow(0, 0, 1), line(y)).tanh(); }},
       {"dot", [](T x, T y, N, N) { return dot(line(x), line(as_large(y, x))).tanh(); }},
-      {"einsum", [](T x, T y, N, N) { return einsum("...,...->...", {x, as_large(y, x)}).sin(); }},
+      {"einsum",
+       [](T x, T y, N, N) {
+         return einsum("...,...->...", {x, as_large(y, x)}).sin();
+       }},
       {"linear",
        [](T x, T y, N, N) {
          const Tensor z = wide(x);
-         return linear(z, line(y).narrow(0, 0, 1).expand({2, z.size(-1)}), y.mean().expand({2})).tanh();
+         return linear(z, line(y).narrow(0, 0, 1).expand({2, z.size(-1)}), y.mean().expand({2}))
+             .tanh();
        }},
       {"addmm",
        [](T x, T y, N, N) { return addmm(y.mean().expand({1}), matrix(x), matrix(x).t()).tanh(); }},
@@ -163,11 +192,16 @@ std::vector<Operation> products() {
       {"layer_norm", [](T x, T, N, N) { return layer_norm(wide(x).sin(), {wide(x).size(-1)}); }},
       {"conv1d",
        [](T x, T y, N, N) {
-         return conv1d(line(x).reshape({1, 1, -1}), line(y).narrow(0, 0, 1).reshape({1, 1, 1})).tanh();
+         return conv1d(line(x).reshape({1, 1, -1}), line(y).narrow(0, 0, 1).reshape({1, 1, 1}))
+             .tanh();
        }},
-      {"avg_pool1d", [](T x, T, N, N) { return avg_pool1d(line(x).reshape({1, 1, -1}), {1}, {1}); }},
+      {"avg_pool1d",
+       [](T x, T, N, N) {
+         return avg_pool1d(line(x).reshape({1, 1, -1}), {1}, {1});
+       }},
       {"mse_loss", [](T x, T y, N, N) { return mse_loss(x, as_large(y, x)).tanh(); }},
-      {"cdist", [](T x, T y, N, N) { return cdist(matrix(x), matrix(as_large(y, x)).add(7)).sin(); }},
+      {"cdist",
+       [](T x, T y, N, N) { return cdist(matrix(x), matrix(as_large(y, x)).add(7)).sin(); }},
       {"rfft", [](T x, T, N, N) { return real(fft::rfft(line(x))).tanh(); }},
   };
 }
@@ -181,9 +215,12 @@ std::vector<Operation> indexing() {
          return z.index_select(d, some(z.size(d), p, q));
        }},
       {"index_own", [](T x, T, N, N) { return line(x).index({order(x)}); }},
-      {"index_other", [](T x, T y, N, N) { return line(x).index({order(y).remainder(x.numel())}); }},
+      {"index_other",
+       [](T x, T y, N, N) { return line(x).index({order(y).remainder(x.numel())}); }},
       {"index_rows",
-       [](T x, T, N p, N q) { return matrix(x).index({Slice(), some(matrix(x).size(1), p, q)}); }},
+       [](T x, T, N p, N q) {
+         return matrix(x).index({Slice(), some(matrix(x).size(1), p, q)});
+       }},
       {"gather",
        [](T x, T y, N p, N) {
          const Tensor z = wide(x);
@@ -213,7 +250,8 @@ std::vector<Operation> indexing() {
       {"bucketize", [](T x, T, N, N) { return bucketize(x, arange(2, kDouble)).to(kDouble); }},
       {"histc", [](T x, T, N, N) { return histc(x, 3, -1, 1).div(10); }},
       {"one_hot", [](T x, T, N, N) { return one_hot(order(x).remainder(3), 3).to(kDouble); }},
-      {"embedding", [](T x, T y, N, N) { return embedding(matrix(x), order(y).remainder(matrix(x).size(0))); }},
+      {"embedding",
+       [](T x, T y, N, N) { return embedding(matrix(x), order(y).remainder(matrix(x).size(0))); }},
       {"select_scatter",
        [](T x, T y, N p, N) {
          const Tensor z = wide(x);

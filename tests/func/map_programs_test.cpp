@@ -1,5 +1,7 @@
 // Random programs give in a map what they give for one sample after the other, values and
 // gradients. TAEDA_PROGRAMS says how many, TAEDA_PROGRAM_SEED the first.
+#include "tests/func/map_programs.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,7 +10,6 @@
 #include "taeda/base/warning.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
-#include "tests/func/map_programs.h"
 
 namespace taeda::map_programs {
 namespace {
@@ -60,7 +61,8 @@ Verdict check(const Program& program, const Inputs& inputs, std::string* why = n
     wrong = difference(run(program, inputs, true), want, 1e-7);
   } catch (const Error& e) {
     wrong = e.what();
-    if (wrong.find("(self, *extra_args) is not possible") != wrong.npos) return Verdict::NotCompared;
+    if (wrong.find("(self, *extra_args) is not possible") != wrong.npos)
+      return Verdict::NotCompared;
   }
   if (wrong.empty()) return Verdict::Right;
   if (jumps(program, inputs, want)) return Verdict::NotCompared;

@@ -87,11 +87,11 @@ TEST(Vmap, AnErrorOfAFormulaIsNotTriedForEachSample) {
   const auto pull = [&](const Tensor& weight) { return autograd::grad({y}, {y}, {weight})[0]; };
   EXPECT_TRUE(vmap(pull)(numbers({3, 4})).equal(numbers({3, 4})));
   const Tensor x = numbers({4}).requires_grad_(), z = Failing::apply(x);
-  EXPECT_NE(error_of([&] {
-              vmap([&](const Tensor& w) { return autograd::grad({z}, {x}, {w})[0]; })(
-                  numbers({3, 4}));
-            }).find("no gradient"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] {
+        vmap([&](const Tensor& w) { return autograd::grad({z}, {x}, {w})[0]; })(numbers({3, 4}));
+      }).find("no gradient"),
+      std::string::npos);
   EXPECT_EQ(Failing::calls, 1);
 }
 
@@ -100,7 +100,9 @@ TEST(Vmap, AMappedTensorHasNoAddress) {
     a.data_ptr();
     return a;
   };
-  EXPECT_EQ(error_of([&] { vmap(address)(numbers({3, 4})); }),
+  EXPECT_EQ(error_of([&] {
+              vmap(address)(numbers({3, 4}));
+            }),
             "Cannot access data pointer of Tensor that doesn't have storage");
 }
 

@@ -305,7 +305,7 @@ Tensor copy_where_it_lies(const Tensor& self) {
 }  // namespace
 
 Tensor do_as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
-                          IntArrayRef stride, OptionalDim storage_offset) {
+                             IntArrayRef stride, OptionalDim storage_offset) {
   const Tensor out = copy_where_it_lies(self);
   return with_part(out, out.as_strided(size, stride, storage_offset), src);
 }

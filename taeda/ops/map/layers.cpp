@@ -211,8 +211,8 @@ bool embedding(MapCall& call) {
   shape[0] = call.samples;
   const Tensor first =
       arange(call.samples, call.tensor(1).options()).mul(Scalar(rows)).reshape(shape);
-  Tensor out = taeda::embedding(call.tensor(0).flatten(0, 1), call.tensor(1).add(first), -1,
-                                by_frequency);
+  Tensor out =
+      taeda::embedding(call.tensor(0).flatten(0, 1), call.tensor(1).add(first), -1, by_frequency);
   if (padding >= 0)
     out = taeda::where(call.tensor(1).eq(Scalar(padding)).unsqueeze(-1), out.detach(), out);
   call.results = {out};

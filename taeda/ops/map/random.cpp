@@ -29,8 +29,9 @@ Draws draws_of(std::string_view name) {
                              "bernoulli_",    "exponential_",     "geometric_",
                              "cauchy_",       "log_normal_"})
       made[each] = Draws::Elements;
-    for (const char* each : {"lstm", "gru", "rnn_tanh", "rnn_relu", "randperm", "multinomial", "feature_dropout", "feature_dropout_",
-                             "feature_alpha_dropout", "feature_alpha_dropout_"})
+    for (const char* each :
+         {"lstm", "gru", "rnn_tanh", "rnn_relu", "randperm", "multinomial", "feature_dropout",
+          "feature_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_"})
       made[each] = Draws::Whole;
     return made;
   }();

@@ -126,8 +126,8 @@ void check_stft(const StftCall& call) {
 }  // namespace
 
 Tensor do_stft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
-            const Tensor& window, bool center, std::string_view pad_mode, bool normalized,
-            std::optional<bool> onesided, std::optional<bool> return_complex) {
+               const Tensor& window, bool center, std::string_view pad_mode, bool normalized,
+               std::optional<bool> onesided, std::optional<bool> return_complex) {
   if (!window.defined())
     TAEDA_WARN_ONCE(
         "A window was not provided. A rectangular window will be applied, which is known to cause "
@@ -208,8 +208,8 @@ Tensor istft_frames(const Tensor& spectrum, const StftCall& call, bool half, boo
 }  // namespace
 
 Tensor do_istft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
-             const Tensor& window, bool center, bool normalized, std::optional<bool> onesided,
-             OptionalDim length, bool return_complex) {
+                const Tensor& window, bool center, bool normalized, std::optional<bool> onesided,
+                OptionalDim length, bool return_complex) {
   const StftCall call =
       stft_call("istft", self, n_fft, hop_length, win_length, window, normalized, onesided);
   const bool half = onesided.value_or(self.dim() < 2 || self.size(-2) != n_fft);
