@@ -95,6 +95,26 @@ TEST(Vmap, AnErrorOfAFormulaIsNotTriedForEachSample) {
   EXPECT_EQ(Failing::calls, 1);
 }
 
+TEST(Vmap, AMappedTensorHasAGradientOfItsOwn) {
+  const Tensor x = numbers({3, 4}).requires_grad_();
+  x.mutable_grad() = x.detach();
+  const Tensor found = vmap([](const Tensor& a) {
+    EXPECT_FALSE(a.grad().defined());
+    a.mutable_grad() = a.mul(2);
+    return a.grad();
+  })(x);
+  EXPECT_TRUE(found.equal(x.mul(2)));
+  EXPECT_TRUE(x.grad().equal(x.detach()));
+  const auto back = [](const Tensor& a) {
+    a.sum().backward();
+    return a;
+  };
+  EXPECT_EQ(error_of([&] { vmap(back)(x); }),
+            "backward() called inside a functorch transform. This is not supported, please use "
+            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+            "transforms.");
+}
+
 TEST(Vmap, AMappedTensorHasNoAddress) {
   const auto address = [](const Tensor& a) {
     a.data_ptr();
