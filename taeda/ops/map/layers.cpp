@@ -253,7 +253,7 @@ bool attention(MapCall& call) {
 /// A step of a recurrent network with the same weights for all.
 bool cell(MapCall& call) {
   for (const MapOperand& o : call.operands)
-    if (o.mapped && o.argument > 1) return false;
+    if (o.mapped && o.argument > 1) return by_parts(call);
   const int64_t dims = call.operands[0].dims;
   int64_t batch = 0;
   for (MapOperand& o : call.operands) {

@@ -262,28 +262,31 @@ void count_even(const T* numbers, int64_t n, double low, double high, int64_t bi
   }
 }
 
+/// A range as it is counted in, which has some width.
+std::pair<double, double> range_of_bins(double low, double high) {
+  TAEDA_CHECK(std::isfinite(low) && std::isfinite(high), "torch.histc: range of [", low, ", ", high,
+              "] is not finite");
+  if (low == high) low -= 1, high += 1;
+  TAEDA_CHECK(low < high, "torch.histc: max must be larger than min");
+  return {low, high};
+}
+
 /// Where the bins of each row begin and end: [rows, 1] in doubles.
 std::pair<Tensor, Tensor> ranges_of_rows(const Tensor& x, double low, double high) {
-  const auto column = [&](double value) {
-    return full({x.size(0), 1}, value, x.options().dtype(kDouble));
-  };
-  std::pair<Tensor, Tensor> out{column(low), column(high)};
-  if (low == high && x.numel() > 0 && !x.is_meta())
-    out = {x.amin({1}, true).to(kDouble), x.amax({1}, true).to(kDouble)};
-  auto& [lows, highs] = out;
-  if (x.is_meta()) return out;
-  const Tensor wrong = logical_and(isfinite(lows), isfinite(highs)).logical_not().flatten();
-  if (wrong.any().item<bool>()) {
-    const int64_t row = wrong.to(kByte).argmax().item<int64_t>();
-    throw Error(taeda::detail::concat("torch.histc: range of [", lows.select(0, row).item<double>(),
-                                      ", ", highs.select(0, row).item<double>(),
-                                      "] is not finite"));
+  const TensorOptions doubles = TensorOptions(kDouble);
+  if (low != high || x.numel() == 0 || x.is_meta()) {
+    const auto [first, last] = range_of_bins(low, high);
+    const DimVector column{x.size(0), 1};
+    return {full(column, first, doubles.device(x.device())),
+            full(column, last, doubles.device(x.device()))};
   }
-  const Tensor none = lows.eq(highs).to(kDouble);
-  lows = lows.sub(none);
-  highs = highs.add(none);
-  TAEDA_CHECK(lows.lt(highs).all().item<bool>(), "torch.histc: max must be larger than min");
-  return out;
+  const Tensor lows = x.amin({1}, true).to(Device(kCPU), kDouble).contiguous(),
+               highs = x.amax({1}, true).to(Device(kCPU), kDouble).contiguous();
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    double &first = lows.data_ptr<double>()[i], &last = highs.data_ptr<double>()[i];
+    std::tie(first, last) = range_of_bins(first, last);
+  }
+  return {lows.to(x.device()), highs.to(x.device())};
 }
 
 }  // namespace
