@@ -82,10 +82,10 @@ void MapCall::give_level() {
 
 bool MapCall::answer() {
   const uint64_t levels = collect();
-  depth_ = Maps::depth();
-  const bool random = depth_ > 0 && draws_numbers(*this);
+  depth = static_cast<int8_t>(Maps::depth());
+  const bool random = depth > 0 && draws_numbers(*this);
   if (!levels && !random) return false;
-  level = random ? depth_ : innermost_of(levels);
+  level = random ? depth : innermost_of(levels);
   samples = Maps::samples(level);
   Tensor self;
   if (in_place && !operands.empty()) self = *operands[0].tensor;
@@ -107,7 +107,7 @@ bool MapCall::answer() {
 std::vector<Tensor> MapCall::run_by_parts() {
   std::vector<Tensor> out;
   {
-    const Maps::Outside inside(depth_ + 1);
+    const Maps::Outside inside(depth + 1);
     std::vector<Tensor> given;
     for (MapOperand& o : operands) {
       given.push_back(*o.tensor);

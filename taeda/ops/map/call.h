@@ -146,6 +146,7 @@ class MapCall {
 
   ArrayRef<MapArgument> arguments;
   bool in_place;
+  int8_t depth = 0;  ///< of the maps that the call is in
   int level = 0;
   int64_t samples = 0;
   std::vector<MapOperand> operands;
@@ -157,7 +158,6 @@ class MapCall {
   void refuse_unmapped_self() const;
   void give_level();
 
-  int depth_ = 0;
   const char* name_;
   Run run_;
   void* frame_;
