@@ -298,10 +298,12 @@ void Pass::add_to(Tensor& sum, Tensor grad) const {
   }
   // A sum with a dense tensor is dense, and begins with it.
   if (!sum.is_strided() && grad.is_strided()) std::swap(sum, grad);
-  // Nobody else holds the sum, but on another stream somebody may still read it.
+  // Nobody else holds the sum, but on another stream somebody may still read it. Who holds what is
+  // behind a mapped one is not known.
   const bool mine = !GradMode::is_enabled() && !several_streams_ && sum.use_count() == 1 &&
                     sum.storage().use_count() == 1 && sum.dtype() == grad.dtype() &&
-                    sum.layout().is_non_overlapping_and_dense();
+                    sum.layout().is_non_overlapping_and_dense() && !is_mapped(sum) &&
+                    !is_mapped(grad);
   if (mine)
     sum.add_(grad);
   else

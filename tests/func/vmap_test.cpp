@@ -72,6 +72,27 @@ TEST(Vmap, GradientsByWeightsThatDifferBetweenSamplesAlone) {
   EXPECT_TRUE(rows.allclose(eye(4, TensorOptions(kDouble)).mul(x.cos())));
 }
 
+TEST(Vmap, SumsOfGradientsThatDifferBetweenSamplesAndThatDoNot) {
+  const Tensor x = numbers({4}).requires_grad_(), y = x.mul(2), z = x.sin();
+  const auto pull = [&](const Tensor& weight) {
+    return autograd::grad({y, z}, {x}, {ones({4}, kDouble), weight}, true)[0];
+  };
+  const Tensor weights = numbers({3, 4});
+  EXPECT_TRUE(vmap(pull)(weights).allclose(weights.mul(x.cos()).add(2)));
+}
+
+TEST(Vmap, ASumOfGradientsChangesNoGradientThatSharesItsMemory) {
+  const Tensor x = numbers({2, 2}).requires_grad_(), y = x.mul(1), z = y.mul(1);
+  const auto pull = [&](const Tensor& weight) {
+    const std::vector<Tensor> g = autograd::grad({z, y.t()}, {x, z}, {weight, weight.t()}, true);
+    return std::vector<Tensor>(g);
+  };
+  const Tensor weights = numbers({3, 2, 2});
+  const std::vector<Tensor> found = vmap(pull)(weights);
+  EXPECT_TRUE(found[0].allclose(weights.mul(2)));
+  EXPECT_TRUE(found[1].equal(weights));
+}
+
 /// A function of which the gradient is an error.
 struct Failing : autograd::Function<Failing> {
   static inline int calls = 0;
