@@ -166,7 +166,7 @@ Tensors run(const Program& program, const Inputs& inputs, bool at_once) {
     }
   if (!outputs.empty())
     for (const Tensor& g : autograd::grad(outputs, leaves, weights, {}, false, true))
-      results.push_back(g.defined() ? g : zeros({}, kDouble));
+      results.push_back(g.defined() ? g : zeros_like(leaves[results.size() - kResults]));
   return results;
 }
 

@@ -149,9 +149,17 @@ bool bucketize(MapCall& call) {
   return true;
 }
 
+/// Samples of maps further out are rows, too.
 bool histc(MapCall& call) {
-  call.results = {detail::histc_of_rows(rows_of(call.tensor(0)), call.at<int64_t>(1),
-                                        call.at<Scalar>(2), call.at<Scalar>(3))};
+  const Tensor rows = rows_of(call.tensor(0)), all = plain_of(rows);
+  DimVector sizes(all.sizes());
+  const int64_t each = sizes.back();
+  sizes.pop_back();
+  const Tensor list = all.reshape({product(sizes), each});
+  sizes.push_back(call.at<int64_t>(1));
+  const Tensor counts =
+      detail::histc_of_rows(list, call.at<int64_t>(1), call.at<Scalar>(2), call.at<Scalar>(3));
+  call.results = {make_mapped(counts.reshape(sizes), mapped_levels(rows))};
   return true;
 }
 

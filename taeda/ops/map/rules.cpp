@@ -195,6 +195,7 @@ bool as_it_is(MapCall& call) {
 }
 
 bool by_parts(MapCall& call) {
+  if (call.in_place) return false;
   try {
     call.results = call.run_by_parts();
     return true;

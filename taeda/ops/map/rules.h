@@ -14,7 +14,8 @@ void add(Table& table, MapRule rule, std::string_view names);
 bool pointwise(MapCall& call);
 /// For what takes more dimensions in front by itself.
 bool as_it_is(MapCall& call);
-/// For what is made of other operations. `false` where it is not with these arguments.
+/// For what is made of other operations. `false` where it is not with these arguments, and in
+/// place.
 bool by_parts(MapCall& call);
 /// As it is, with more dimensions in front: every operand is mapped, all with as many dimensions.
 bool in_front(MapCall& call);

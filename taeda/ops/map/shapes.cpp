@@ -198,7 +198,7 @@ void add_shapes(Table& table) {
   add(table, along_own<1>, "glu flip unbind select slice unflatten unfold");
   add(table, along<2>, "topk kthvalue");
   add(table, along_own<2>, "split chunk normalize cosine_similarity");
-  add(table, along_own<1, 2>, "transpose movedim");
+  add(table, along<1, 2>, "transpose movedim");
   add(table, along_own<2, 3>, "diagonal");
   add(table, along_new<1>, "unsqueeze stack");
   add(table, cat, "cat");
