@@ -300,7 +300,6 @@ ROWS, PLACES = numbers(3, 2, 3, 4), (numbers(3, 2, 3) * 10).long().abs() % 5
     ("isin", lambda a: torch.isin(a, torch.tensor([1, 3])), PLACES),
     ("isin of each", lambda a: torch.isin(torch.arange(6), a, invert=True), PLACES),
     ("masked_scatter", lambda a: a.masked_scatter(a > 0, a.flip(0).contiguous()), ROWS),
-    ("masked_scatter_", lambda a: a.clone().masked_scatter_(a > 0, a.flip(0).contiguous()), ROWS),
     ("lstsq", lambda a: torch.linalg.lstsq(a.mT, numbers(2, 4, 2)).solution, ROWS),
     ("lu_solve", lambda a: torch.linalg.lu_solve(*torch.linalg.lu_factor(a @ a.mT + torch.eye(3)), a), ROWS),
     ("stft", lambda a: torch.view_as_real(torch.stft(a, 4, window=torch.ones(4).double(), return_complex=True)), ROWS[:, 0]),
