@@ -165,6 +165,15 @@ TEST(Vmap, ChangesInPlaceWhatIsMapped) {
             "called inside the PyTorch framework, please file a bug report instead.");
 }
 
+TEST(Vmap, ValuesThatAreAssignedHaveGradients) {
+  const Tensor y = numbers({3}).requires_grad_();
+  const auto put = [](const Tensor& a) {
+    return zeros({2, 4}, kDouble).index_put({Tensor(arange(2, kLong))}, a).sum();
+  };
+  const Tensor g = autograd::grad({vmap(put)(y).sum()}, {y})[0];
+  EXPECT_TRUE(g.equal(full({3}, 8, kDouble)));
+}
+
 TEST(Vmap, RandomNumbersAreRefusedOrDifferOrAreTheSame) {
   const Tensor x = ones({3, 64}, kDouble);
   const auto drop = [](const Tensor& a) { return dropout(a, 0.5, true); };

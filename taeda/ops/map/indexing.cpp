@@ -3,7 +3,6 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/map/rules.h"
-#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::map_rules {
 
@@ -149,8 +148,7 @@ bool index_put(MapCall& call) {
   if (shape.mapped || (shape.any && !shape.together)) return false;
   Indices all = behind_all(indices);
   if (call.is_mapped(2)) {
-    NoGradGuard guard;
-    const int64_t dims = call.tensor(0).index(ArrayRef<TensorIndex>(all)).dim() - 1;
+    const int64_t dims = call.tensor(0).detach().index(ArrayRef<TensorIndex>(all)).dim() - 1;
     MapCall::align(*call.operand(2), dims);
     if (call.operand(2)->dims > dims) return false;
   }
