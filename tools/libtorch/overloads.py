@@ -131,12 +131,21 @@ def expressions(entries):
     return list(seen)
 
 
+def precompiled(compiler, flags, folder):
+    """Flags with which the main header is read once, from a file in `folder`, rather than in each part."""
+    source, made = Path(folder) / "main.h", Path(folder) / "main.pch"
+    source.write_text(probe.PREFACE)
+    subprocess.run([compiler, "-x", "c++-header", "-w", *flags, str(source), "-o", str(made)], check=True)
+    return [*flags, "-include-pch", str(made)]
+
+
 def refused(lines, compiler, flags):
     """{number of a line: error} for those that do not compile."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "calls.cpp"
         path.write_text(PREFACE + "\n".join(f"void call_{i}() {{ (void)({text}); }}" for i, text in enumerate(lines)) + "\n}\n")
-        done = subprocess.run([compiler, "-fsyntax-only", "-w", "-ferror-limit=0", *flags, str(path)],
+        done = subprocess.run([compiler, "-fsyntax-only", "-w", "-ferror-limit=0",
+                               "-fshow-overloads=best", *flags, str(path)],
                               text=True, capture_output=True, check=False)
     first = PREFACE.count("\n") + 1
     mark = re.compile(re.escape(str(path)) + r":(\d+):")
@@ -158,7 +167,8 @@ def refused(lines, compiler, flags):
 def split(lines, compiler, flags, jobs, size=6000):
     """refused() of parts, several at once."""
     parts = [lines[i:i + size] for i in range(0, len(lines), size)]
-    with ThreadPoolExecutor(jobs) as pool:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        flags = precompiled(compiler, flags, folder)
         found = pool.map(lambda part: refused(part, compiler, flags), parts)
         return {i * size + k: v for i, bad in enumerate(found) for k, v in bad.items()}
 
@@ -173,7 +183,7 @@ def main():
     arguments = parser.parse_args()
     entries = [e for e, _ in snapshot.read(ROOT) if re.search(arguments.only, snapshot.text_of(e))]
     lines = expressions(entries)
-    theirs = [f"-I{arguments.libtorch}", f"-I{arguments.libtorch}/torch/csrc/api/include", "-std=c++17"]
+    theirs = [f"-I{arguments.libtorch}", f"-I{arguments.libtorch}/torch/csrc/api/include", "-std=c++20"]
     bad = split(lines, arguments.compiler, theirs, arguments.jobs)
     good = [line for i, line in enumerate(lines) if i not in bad]
     print(f"libtorch compiles {len(good)} of {len(lines)} calls", file=sys.stderr)
