@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -37,6 +38,10 @@ class ArrayRef {
   constexpr ArrayRef(const std::initializer_list<T>& list)
       : ArrayRef(list.size() ? list.begin() : nullptr, list.size()) {}
   ArrayRef(const std::vector<T>& v) : data_(v.data()), size_(v.size()) {}
+  /// Dimensions that are not named are none: for an operation that takes several, all of them.
+  template <std::same_as<std::nullopt_t> N>
+  requires std::same_as<T, int64_t>
+  constexpr ArrayRef(N) {}
   template <size_t N>
   constexpr ArrayRef(const std::array<T, N>& a) : data_(a.data()), size_(N) {}
   template <size_t N>
