@@ -37,19 +37,21 @@ class BatchIterator {
 
   /// Throws Error past the end, and after an increment that threw; so does ->.
   Batch& operator*() const {
+    TAEDA_CHECK(state_, "Dereferencing the DataLoader's past-the-end iterator is not allowed");
     start();
-    TAEDA_CHECK(state_ && state_->batch, "Attempted to dereference iterator that was past the end");
+    TAEDA_CHECK(state_->batch, "Attempted to dereference iterator that was past the end");
     return *state_->batch;
   }
   Batch* operator->() const { return &**this; }
   /// Throws Error past the end, and what reading the next batch throws; one more increment goes on
   /// behind that batch.
   BatchIterator& operator++() {
+    TAEDA_CHECK(state_, "Incrementing the DataLoader's past-the-end iterator is not allowed");
     start();
     TAEDA_CHECK(!at_end(), "Attempted to increment iterator past the end");
     state_->batch.reset();  // its memory is free for the batch that comes
     state_->batch = state_->epoch->next();
-    if (!state_->batch) state_.reset();
+    if (!state_->batch) state_->epoch.reset();
     return *this;
   }
   void operator++(int) { ++*this; }
@@ -65,7 +67,9 @@ class BatchIterator {
     if (!state_ || std::exchange(state_->started, true)) return;
     state_->batch = state_->epoch->next();
   }
-  bool at_end() const { return !state_ || (!state_->batch && state_->epoch->done()); }
+  bool at_end() const {
+    return !state_ || (!state_->batch && (!state_->epoch || state_->epoch->done()));
+  }
 
   struct State {
     std::shared_ptr<Epoch<Batch>> epoch;

@@ -1,6 +1,7 @@
 // Lists and dictionaries of modules and parameters. They have no forward.
 #pragma once
 
+#include "taeda/nn/any_module.h"
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/holder.h"
 
@@ -75,7 +76,7 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   template <class M>
   auto& at(size_t i) const {
     auto* m = ptr(i)->template as<M>();
-    TAEDA_CHECK_TYPE(m, "Unable to cast module[", i, "], a ", ptr(i)->name());
+    TAEDA_CHECK_TYPE(m, "Unable to cast module[", i, "] to ", detail::type_name(typeid(M)));
     return *m;
   }
   template <class M>
@@ -128,11 +129,14 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   bool empty() const { return children_.empty(); }
   bool contains(const std::string& name) const { return children_.contains(name); }
   /// Throws Error if the name is not there.
-  std::shared_ptr<Module> operator[](const std::string& name) const { return children_[name]; }
+  std::shared_ptr<Module> operator[](const std::string& name) const {
+    TAEDA_CHECK(contains(name), "Key '", name, "' is not defined");
+    return children_[name];
+  }
   template <class M>
   auto& at(const std::string& name) const {
-    auto* m = children_[name]->template as<M>();
-    TAEDA_CHECK_TYPE(m, "Unable to cast module['", name, "'], a ", children_[name]->name());
+    auto* m = (*this)[name]->template as<M>();
+    TAEDA_CHECK_TYPE(m, "Unable to cast module[", name, "] to ", detail::type_name(typeid(M)));
     return *m;
   }
   std::vector<std::string> keys() const { return children_.keys(); }

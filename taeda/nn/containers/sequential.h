@@ -55,11 +55,12 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   template <class Result = Tensor, class... Inputs>
   Result forward(Inputs&&... inputs) {
     TAEDA_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
-    if (modules_.size() == 1)
-      return modules_[0].template forward<Result>(std::forward<Inputs>(inputs)...);
     AnyValue value = modules_[0].any_forward(std::forward<Inputs>(inputs)...);
     for (size_t i = 1; i < modules_.size(); ++i) value = modules_[i].call_values(&value, 1);
-    return value.template get<Result>();
+    if (const Result* result = value.template try_get<Result>()) return *result;
+    throw TypeError(taeda::detail::concat(
+        "The type of the return value is ", detail::type_name(value.type_info()),
+        ", but you asked for type ", detail::type_name(typeid(Result))));
   }
 
   void push_back(AnyModule module) {
@@ -119,4 +120,4 @@ class Sequential : public ModuleHolder<SequentialImpl> {
       : ModuleHolder(make_module<SequentialImpl>(named)) {}
 };
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
