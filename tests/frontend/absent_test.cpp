@@ -30,16 +30,6 @@ TEST(Absent, DimensionsAreAll) {
   EXPECT_TRUE(torch::fft::fftn(x, c10::nullopt, c10::nullopt).equal(torch::fft::fft2(x)));
 }
 
-TEST(Absent, OneDimensionOrAListOfThem) {
-  const torch::Tensor x = input();
-  for (const auto& found :
-       {torch::gradient(x, 0.5, c10::nullopt), torch::gradient(x, {0.5, 0.5}, c10::nullopt)}) {
-    ASSERT_EQ(found.size(), 2U);
-    EXPECT_TRUE(found[0].equal(torch::tensor({2.5f, 7.0f, 2.5f, 7.0f}).view({2, 2})));
-    EXPECT_TRUE(found[1].equal(torch::tensor({1.0f, 1.0f, 5.5f, 5.5f}).view({2, 2})));
-  }
-}
-
 TEST(Absent, SizesOfWhatGrowsByFactors) {
   const torch::Tensor x = torch::arange(2.0f).view({1, 1, 2});
   const torch::Tensor twice = torch::tensor({0.0f, 0.0f, 1.0f, 1.0f}).view({1, 1, 4});

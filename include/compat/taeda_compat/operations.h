@@ -140,21 +140,6 @@ class Event : public taeda::Event {
   bool marked_ = false;
 };
 
-using taeda::gradient;
-/// Along all dimensions, where an absent one could also be an absent list of them.
-inline std::vector<Tensor> gradient(const Tensor& self, const Scalar& spacing, std::nullopt_t,
-                                    int64_t edge_order = 1) {
-  return taeda::gradient(self, OptionalScalar(spacing), OptionalDim(), edge_order);
-}
-inline std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing, std::nullopt_t,
-                                    int64_t edge_order = 1) {
-  return taeda::gradient(self, spacing, OptionalDim(), edge_order);
-}
-inline std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, std::nullopt_t,
-                                    int64_t edge_order = 1) {
-  return taeda::gradient(self, spacing, OptionalDim(), edge_order);
-}
-
 }  // namespace taeda_compat
 
 namespace taeda {
