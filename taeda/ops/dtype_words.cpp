@@ -23,4 +23,15 @@ const char* detail::type_name(ScalarType t) {
   }
 }
 
+void detail::check_number(ScalarType t, const Scalar& number) {
+  switch (t) {
+    case kUInt16: return static_cast<void>(number.to<uint16_t>());
+    case kUInt32: return static_cast<void>(number.to<uint32_t>());
+    case kUInt64: return static_cast<void>(number.to<uint64_t>());
+    default: break;
+  }
+  t = t == kHalf || t == kBFloat16 ? t : computing_dtype(t);
+  dispatch(AllTypes{}, "number", t, [&]<class T>() { static_cast<void>(number.to<T>()); });
+}
+
 }  // namespace taeda::inline v0_2

@@ -4,6 +4,7 @@
 #include "taeda/base/warning.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/create/stored.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/elementwise/unary.h"
@@ -145,9 +146,27 @@ Tensor do_where(const Tensor& condition, const Tensor& self, const Tensor& other
   return out;
 }
 
+namespace {
+
+/// A choice between tensors and numbers, which must be some of the common dtype. Those beyond the
+/// 16-bit floats become infinite.
+Tensor choose(const Tensor& condition, const Operand& self, const Operand& other) {
+  const ScalarType t = result_type({self, other});
+  for (const Operand* o : {&self, &other})
+    if (!o->tensor()) detail::check_number(computing_dtype(t), o->scalar());
+  if (!is_stored(t)) return pointwise(Where{}, condition, self, other);
+  const auto as_tensor = [&](const Operand& o) {
+    return o.tensor() ? o.tensor()->to(t)
+                      : full({}, o.scalar(), TensorOptions(t).device(condition.device()));
+  };
+  return where(condition, as_tensor(self), as_tensor(other));
+}
+
+}  // namespace
+
 Tensor do_where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   const Tensor chosen = checked_condition(condition);
-  Tensor out = pointwise(Where{}, chosen, self, other);
+  Tensor out = choose(chosen, self, other);
   if (wants_grad(other))
     record("WhereBackward0", out, {other}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
       return masked(logical_not(c.unpack()), g);
@@ -157,7 +176,7 @@ Tensor do_where(const Tensor& condition, const Scalar& self, const Tensor& other
 
 Tensor do_where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   const Tensor chosen = checked_condition(condition);
-  Tensor out = pointwise(Where{}, chosen, self, other);
+  Tensor out = choose(chosen, self, other);
   if (wants_grad(self))
     record("WhereBackward0", out, {self}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
       return masked(c.unpack(), g);
@@ -166,8 +185,7 @@ Tensor do_where(const Tensor& condition, const Tensor& self, const Scalar& other
 }
 
 Tensor do_where(const Tensor& condition, const Scalar& self, const Scalar& other) {
-  const Tensor chosen = checked_condition(condition);
-  return pointwise(Where{}, chosen, self, other);
+  return choose(checked_condition(condition), self, other);
 }
 
 // ---- equality of whole tensors ----
