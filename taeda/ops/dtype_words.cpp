@@ -1,5 +1,7 @@
 #include "taeda/ops/dtype_words.h"
 
+#include <limits>
+
 namespace taeda::inline v0_2 {
 
 const char* detail::type_name(ScalarType t) {
@@ -32,6 +34,13 @@ void detail::check_number(ScalarType t, const Scalar& number) {
   }
   t = t == kHalf || t == kBFloat16 ? t : computing_dtype(t);
   dispatch(AllTypes{}, "number", t, [&]<class T>() { static_cast<void>(number.to<T>()); });
+}
+
+double detail::largest(ScalarType floating) {
+  return floating == kHalf       ? 65504.
+         : floating == kBFloat16 ? 0x1.fep127
+         : floating == kFloat    ? double{std::numeric_limits<float>::max()}
+                                 : std::numeric_limits<double>::max();
 }
 
 }  // namespace taeda::inline v0_2

@@ -11,5 +11,7 @@ const char* type_name(ScalarType t);
 /// Throws Error, in PyTorch's words, if dtype t has no such number: "value cannot be converted to
 /// type float without overflow".
 void check_number(ScalarType t, const Scalar& number);
+/// The largest number of a floating dtype of at least 16 bits.
+double largest(ScalarType floating);
 
 }  // namespace taeda::inline v0_2::detail

@@ -125,6 +125,10 @@ TEST(Arithmetic, NumbersKeepFloatsDigitsBesideShortFloats) {
       EXPECT_TRUE(equal(x.div(n), quotient)) << n;
       EXPECT_TRUE(equal(x.clone().div_(n), quotient)) << n;
     }
+    const Tensor two = full({1}, 2, t);
+    EXPECT_EQ(two.div(0.1, "floor").item<float>(), 19);  // 0.1f is more than a tenth
+    EXPECT_EQ(two.clone().div_(0.1, "floor").item<float>(), 19);
+    EXPECT_EQ(floor_divide(two, 0.1).item<float>(), 19);
     EXPECT_EQ(x.div(1e6)[0].item<float>(), full({}, 1e-6, t).item<float>());
     const Tensor ends = tensor({-0.f, 0.f, INFINITY}).to(t);
     EXPECT_TRUE(equal(ends.mul(-2).signbit(), tensor({0, 1, 1}).to(kBool)));

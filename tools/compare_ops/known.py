@@ -168,7 +168,7 @@ ACCEPTED = [
     Known("sums of everything are computed in the dtype of `out`, as those over dimensions", f"{RETURNS}.*(Expected out tensor to have dtype|dtype must match|"
           "not implemented for)", form="out", names={"sum", "prod", "nansum", "nanmean"}),
     Known("deviations and powers are cut into any `out` that can hold them", f"{RETURNS}.*(Unsupported dtype|std_cpu|Expected out tensor to have dtype)", form="out",
-          names={"std", "linalg.matrix_power"}),
+          names={"std", "var", "linalg.matrix_power"}),
     Known("differences of two dtypes", f"{RETURNS}.*expected scalar_type", form="out", names={"diff"}),
     Known("an infinity makes the matrix none that a factor could fail at", f"{RETURNS}.*not positive-definite", names={"linalg.cholesky"}, when=not_finite),
     Known("a mask broadcasts", f"{RETURNS}.*broadcast shape", names={"masked_fill"}, when=some_empty),
@@ -192,6 +192,8 @@ REFUSED = [
     Known("sizes that are negative", "throws '.*(negative dimension|isn't allowed in a leading)", names={"sparse_coo_tensor", "expand", "broadcast_to"}),
     Known("convolutions, averages and losses of complex numbers", "throws '.*not implemented for 'Complex", names={
         "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}),
+    Known("products of bools, which PyTorch computes for some strides alone", "throws '.*not implemented for 'Bool", names={"inner"}),
+    Known("a matrix that rounding alone gives an inverse", "gradient: throws '.*singular", names={"linalg.tensorsolve", "linalg.solve", "linalg.solve_ex"}),
     Known("recurrent cells of integers", "throws '.*not implemented for", names={"rnn_relu_cell", "rnn_tanh_cell", "lstm_cell", "gru_cell"}),
     Known("bools to the power of bools in place", "throws '.*pow", names={"pow"}, when=some_bool),
     Known("points that do not stand for the values", "throws '.*one `x` value", names={"trapezoid", "cumulative_trapezoid", "trapz"}),
@@ -263,6 +265,7 @@ DIFFERENT = [
         "digamma", "special.ndtr", "prod", "cumsum", "cumprod", "baddbmm", "addmm", "norm", "logsumexp", "addr", "special.zeta", "cosine_similarity"}),
     Known("products of integers' minimum", "values", names={"gcd", "lcm"}, when=some_extreme),
     Known("poles", "values", names={"polygamma", "special.polygamma"}),
+    Known("a pole that a number rounded otherwise lies beside", "values .*inf", names={"lgamma", "special.gammaln"}),
     Known("integers beyond the digits of a float", "values", names=BESSEL | {"corrcoef", "cov"}, when=some_extreme),
     Known("exponentials of what is not finite", "values", names={"matrix_exp", "linalg.matrix_exp"}, when=not_finite),
     Known("degrees beyond 16 bits, which PyTorch multiplies in them", "values", names=POLYNOMIALS, when=some_extreme),
@@ -293,6 +296,7 @@ GRADIENTS = [
     Known("matrices without an inverse", "gradient: values .*(inf|nan)", names={"linalg.slogdet", "slogdet", "linalg.det", "det", "logdet"}),
     Known("a logical operation in place has no gradient; PyTorch hands that of the result on", "gradient: (values|\\d)", names={
         "logical_and", "logical_or", "logical_xor", "logical_not", "lt", "le", "gt", "ge", "eq", "ne"}, form="_"),
+    Known("a sparse tensor has a gradient where it has elements", "gradient: values", names={"to_sparse", "to_sparse_csr"}),
     Known("nextafter is a step, like sign", "gradient: 0 results", names={"nextafter"}),
     Known("what is not read has no gradient", "gradient: values", names={"cholesky_inverse", "cholesky_solve"}),
     Known("PyTorch's formula does not see the branch or the cast that the value took", "gradient: values", names={
@@ -300,7 +304,7 @@ GRADIENTS = [
     Known("an empty list of dimensions is counted as one place by PyTorch's formula", "gradient: values", names={"std", "var", "std_mean", "var_mean"}),
     Known("where a slope is infinite or no number", "gradient: values", when=not_finite),
     Known("slopes at zero", "gradient: values", names={"pow", "float_power", "div", "true_divide", "atan2", "log10", "xlogy", "special.xlogy", "kl_div", "norm",
-                                                          "linalg.norm", "linalg.vector_norm", "dist", "hardsigmoid", "hardswish"}),
+                                                          "linalg.norm", "linalg.vector_norm", "dist", "hardsigmoid", "hardswish", "hypot"}),
     Known("16-bit numbers are rounded once", "gradient: values", when=some_16_bits),
     Known("less exact in PyTorch", "gradient: values", names=LESS_EXACT | {"lgamma", "addcdiv"}),
     Known("the same dtype is the same tensor", "gradient: 1 results", names={"view"}),

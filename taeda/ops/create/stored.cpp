@@ -188,7 +188,8 @@ Tensor detail::convert_stored(const Tensor& in, ScalarType to) {
 }
 
 void detail::fill_elements(const Tensor& out, const Scalar& value) {
-  if (is_reduced_floating(out.dtype())) check_number(out.dtype(), value);  // kernels have floats
+  // Kernels have floats. One element becomes infinite, as in PyTorch.
+  if (is_reduced_floating(out.dtype()) && out.numel() != 1) check_number(out.dtype(), value);
   if (!is_stored(out.dtype())) return pointwise_into(fill_with(value, out.dtype()), out);
   pointwise_into(Fill{word_of(value, out.dtype())}, as_words(out));
 }

@@ -1,7 +1,6 @@
 #include "taeda/ops/elementwise/activation.h"
 
 #include <cmath>
-#include <limits>
 
 #include "bodies/activation.h"
 #include "taeda/kernels/pointwise/activation_backward.h"
@@ -274,18 +273,11 @@ double bound_of_dtype(ScalarType dtype, double bound) {
   return bound;
 }
 
-double largest(ScalarType floating) {
-  return floating == kHalf       ? 65504.
-         : floating == kBFloat16 ? 0x1.fep127
-         : floating == kFloat    ? double{std::numeric_limits<float>::max()}
-                                 : std::numeric_limits<double>::max();
-}
-
 }  // namespace
 
 Tensor do_softshrink(const Tensor& self, RealArg lambd) {
   check_floating("softshrink", self);
-  const double most = largest(self.dtype());
+  const double most = detail::largest(self.dtype());
   TAEDA_CHECK(lambd >= 0 && lambd <= most, "lambda must be in range [0, ", most,
               "] for input dtype ", self.dtype(), ", but found ", lambd);
   const double bound = bound_of_dtype(self.dtype(), lambd);

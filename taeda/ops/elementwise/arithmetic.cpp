@@ -11,6 +11,7 @@
 #include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/sparse/sparse_common.h"
+#include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/mapped.h"
 #include "taeda/tensor/result_type.h"
 
@@ -186,9 +187,14 @@ void check_divisor(const Operand& a, const Operand& b) {
 
 template <class A, class B>
 Tensor divided(const char* op, const A& a, const B& b, Rounding mode) {
-  if constexpr (std::is_same_v<B, Scalar>)
-    if (mode == Rounding::None && has_few_digits(a, b))
-      return pointwise_as(op, times(1 / b.template cast<double>()), kNothing, a);
+  if constexpr (std::is_same_v<B, Scalar>) {
+    if (has_few_digits(a, b)) {
+      if (mode == Rounding::None)
+        return pointwise_as(op, times(1 / b.template cast<double>()), kNothing, a);
+      const NoGradGuard guard;
+      return divided(op, a.to(kFloat), b, mode).to(a.dtype());
+    }
+  }
   if (mode == Rounding::None) return pointwise_as(op, Div{}, a, b);
   check_divisor(a, b);
   return mode == Rounding::Trunc ? pointwise_as(op, DivTrunc{}, a, b)
@@ -197,15 +203,21 @@ Tensor divided(const char* op, const A& a, const B& b, Rounding mode) {
 
 template <class B>
 void divide_into(const Tensor& self, const B& other, Rounding mode) {
-  if constexpr (std::is_same_v<B, Scalar>)
-    if (mode == Rounding::None && has_few_digits(self, other))
-      return pointwise_into(times(1 / other.template cast<double>()), self, kNothing, self);
-  if (mode == Rounding::None) return pointwise_into(Div{}, self, self, other);
-  check_divisor(self, other);
+  Tensor from = self;
+  if constexpr (std::is_same_v<B, Scalar>) {
+    if (has_few_digits(self, other)) {
+      if (mode == Rounding::None)
+        return pointwise_into(times(1 / other.template cast<double>()), self, kNothing, self);
+      const NoGradGuard guard;
+      from = self.to(kFloat);
+    }
+  }
+  if (mode == Rounding::None) return pointwise_into(Div{}, self, from, other);
+  check_divisor(from, other);
   if (mode == Rounding::Trunc)
-    pointwise_into(DivTrunc{}, self, self, other);
+    pointwise_into(DivTrunc{}, self, from, other);
   else
-    pointwise_into(DivFloor{}, self, self, other);
+    pointwise_into(DivFloor{}, self, from, other);
 }
 
 }  // namespace

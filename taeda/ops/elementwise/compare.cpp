@@ -153,7 +153,7 @@ namespace {
 Tensor choose(const Tensor& condition, const Operand& self, const Operand& other) {
   const ScalarType t = result_type({self, other});
   for (const Operand* o : {&self, &other})
-    if (!o->tensor()) detail::check_number(computing_dtype(t), o->scalar());
+    if (!o->tensor() && !is_reduced_floating(t)) detail::check_number(t, o->scalar());
   if (!is_stored(t)) return pointwise(Where{}, condition, self, other);
   const auto as_tensor = [&](const Operand& o) {
     return o.tensor() ? o.tensor()->to(t)
