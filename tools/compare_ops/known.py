@@ -133,7 +133,7 @@ ACCEPTED = [
     Known("a dim list that is empty means all dimensions", f"{RETURNS}.*(must be of length 1 or 2|doesn't match the broadcast shape)",
           names={"linalg.norm", "logsumexp"}),
     Known("the norm of a stack of matrices is one number", f"{RETURNS}.*input must be 1D or 2D", names={"linalg.norm"}),
-    Known("a norm of complex order is the norm of its real part", f"{RETURNS}.*non-complex scalar", names={
+    Known("a norm of complex order is the norm of its real part", f"{RETURNS}.*(non-complex scalar|p must be real-valued)", names={
         "dist", "norm", "linalg.norm", "linalg.vector_norm", "renorm"}),
     Known("a list of one length stands for all dimensions", f"{RETURNS}.*output_size", names={
         "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool2d", "adaptive_max_pool3d"}),
@@ -193,7 +193,8 @@ REFUSED = [
     Known("convolutions, averages and losses of complex numbers", "throws '.*not implemented for 'Complex", names={
         "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}),
     Known("products of bools, which PyTorch computes for some strides alone", "throws '.*not implemented for 'Bool", names={"inner"}),
-    Known("a matrix that rounding alone gives an inverse", "gradient: throws '.*singular", names={"linalg.tensorsolve", "linalg.solve", "linalg.solve_ex"}),
+    Known("a matrix of repeated rows, which rounding alone gives an inverse", "throws '.*singular", when=shares_memory, names={
+        "linalg.tensorsolve", "linalg.tensorinv", "linalg.solve", "linalg.solve_ex", "linalg.inv", "inverse"}),
     Known("recurrent cells of integers", "throws '.*not implemented for", names={"rnn_relu_cell", "rnn_tanh_cell", "lstm_cell", "gru_cell"}),
     Known("bools to the power of bools in place", "throws '.*pow", names={"pow"}, when=some_bool),
     Known("points that do not stand for the values", "throws '.*one `x` value", names={"trapezoid", "cumulative_trapezoid", "trapz"}),
@@ -204,7 +205,8 @@ REFUSED = [
     Known("bools in an ordered list", "throws '\"searchsorted\" not implemented for 'Bool", names={"bucketize", "searchsorted"}),
     Known("a pivot matrix of bytes", "throws '.*lu_unpack", names={"lu_unpack"}),
     Known("checks come before the look at whether there are elements", "throws '.*(not implemented for|Expected reduction dim|does not support|received a bool|"
-          "negative dimension|ZeroDivision|weights should be|Expected a floating|can't be cast|Dimension out of range)", when=some_empty),
+          "negative dimension|ZeroDivision|weights should be|Expected a floating|can't be cast|Dimension out of range|must be batches of square|"
+          "norm on an empty tensor)", when=some_empty),
     Known("elements that share memory are not changed in place", "throws '.*more than one element"),
     Known("results of another dtype are not cut into `out`", "throws 'result type .* can't be cast", form="out", names={
         "sum", "cumsum", "cumprod", "prod", "nansum", "mean", "lerp", "all", "any", "logsumexp"}),
@@ -265,6 +267,8 @@ DIFFERENT = [
         "digamma", "special.ndtr", "prod", "cumsum", "cumprod", "baddbmm", "addmm", "norm", "logsumexp", "addr", "special.zeta", "cosine_similarity"}),
     Known("products of integers' minimum", "values", names={"gcd", "lcm"}, when=some_extreme),
     Known("poles", "values", names={"polygamma", "special.polygamma"}),
+    Known("the side of a cut that a zero of a transform lies on", "values", names={"log", "log2", "log10"}, when=some_complex),
+    Known("orders near 0, whose roots PyTorch loses digits by", "values", names={"pdist", "cdist"}),
     Known("a pole that a number rounded otherwise lies beside", "values .*inf", names={"lgamma", "special.gammaln"}),
     Known("integers beyond the digits of a float", "values", names=BESSEL | {"corrcoef", "cov"}, when=some_extreme),
     Known("exponentials of what is not finite", "values", names={"matrix_exp", "linalg.matrix_exp"}, when=not_finite),
