@@ -31,3 +31,10 @@ def test_a_tensor_that_was_changed():
 def test_two_dtypes_of_a_product():
     said = message_of(lambda: torch.mm(torch.ones(2, 2), torch.ones(2, 2, dtype=torch.float16)))
     assert "Half" in said and "c10" not in said
+
+
+def test_functions_that_pytorch_removed():
+    for name, instead in {"cholesky": "cholesky", "qr": "qr", "symeig": "eigh", "solve": "solve"}.items():
+        for of in (torch, torch.Tensor):
+            said = message_of(lambda: getattr(of, name)(torch.eye(2)))
+            assert "now removed" in said and said.endswith(f"`torch.linalg.{instead}`."), name
