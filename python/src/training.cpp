@@ -7,6 +7,7 @@
 #include "taeda/amp/scaling.h"
 #include "taeda/autograd/record.h"
 #include "taeda/data/split.h"
+#include "taeda/nn/checkpoint.h"
 #include "taeda/nn/init_rules.h"
 #include "taeda/taeda.h"
 
@@ -97,12 +98,28 @@ void add_autocast(py::module_& m) {
   });
 }
 
+/// The first run of a function that backward calls again with the tensors of its arguments.
+py::capsule begin_checkpoint(const py::object& again, const std::vector<Tensor>& inputs,
+                             bool preserve_rng_state, bool early_stop, bool determinism_check) {
+  using utils::checkpoint::detail::FirstRun;
+  auto* first = new FirstRun(
+      [again = std::make_shared<Kept>(again.ptr())](const std::vector<Tensor>& tensors) {
+        const HoldGil gil;
+        Ref given(from_tensors(tensors));
+        Ref out(PyObject_CallOneArg(again->get(), given.get()));
+        if (!out) throw PythonError();
+      },
+      inputs, {preserve_rng_state, early_stop, determinism_check});
+  return py::capsule(first, [](void* p) { delete static_cast<FirstRun*>(p); });
+}
+
 }  // namespace
 
 void add_training(PyObject* module) {
   py::module_ m = as_module(module);
   add_autocast(m);
   add_initialisers(m);
+  m.def("_begin_checkpoint", &begin_checkpoint);
   m.def("_random_split", [](size_t size, const std::vector<double>& lengths, const py::object& g) {
     const std::vector<data::Part> parts(lengths.begin(), lengths.end());
     return data::random_split(size, parts, generator_or_none(g));
