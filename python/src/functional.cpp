@@ -2,6 +2,7 @@
 
 #include "bindings.h"
 #include "taeda/nn/functional/attention.h"
+#include "taeda/nn/weight_rules.h"
 #include "taeda/taeda.h"
 
 namespace taeda::python {
@@ -225,6 +226,9 @@ void add_functional(PyObject* module) {
   m.def("embedding", &embedding);
   m.def("embedding_bag", &embedding_bag);
   m.def("multi_head_attention_forward", &attention);
+  m.def("weight_of_norm", &nn::utils::weight_of_norm);
+  m.def("first_singular_vectors", &nn::utils::first_singular_vectors);
+  m.def("weight_of_spectral_norm", &nn::utils::weight_of_spectral_norm);
   m.def("bilinear", [](const Tensor& x1, const Tensor& x2, const Tensor& w, const Tensor& b) {
     const ReleaseGil released;
     return F::bilinear(x1, x2, w, b);
