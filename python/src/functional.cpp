@@ -226,6 +226,13 @@ void add_functional(PyObject* module) {
   m.def("embedding", &embedding);
   m.def("embedding_bag", &embedding_bag);
   m.def("multi_head_attention_forward", &attention);
+  m.def("adaptive_log_softmax", [](const Tensor& input, const Tensor& target,
+                                   const std::vector<int64_t>& cutoffs, const py::function& head,
+                                   const py::function& cluster) {
+    return nn::detail::adaptive_log_softmax(
+        input, target, cutoffs, [&](const Tensor& x) { return head(x).cast<Tensor>(); },
+        [&](size_t i, const Tensor& x) { return cluster(i, x).cast<Tensor>(); });
+  });
   m.def("weight_of_norm", &nn::utils::weight_of_norm);
   m.def("first_singular_vectors", &nn::utils::first_singular_vectors);
   m.def("weight_of_spectral_norm", &nn::utils::weight_of_spectral_norm);

@@ -1,6 +1,8 @@
 // A softmax over very many classes.
 #pragma once
 
+#include <functional>
+
 #include "taeda/base/option.h"
 #include "taeda/nn/containers/lists.h"
 #include "taeda/nn/modules/linear.h"
@@ -29,6 +31,15 @@ struct ASMoutput {
   /// -output.mean() as a number; for a gradient take the mean of `output`.
   double loss;
 };
+
+namespace detail {
+/// The log-probabilities of targets. `cutoffs` end with the number of classes; `head` gives the
+/// logarithms of the first softmax, `cluster` those of the i-th cluster's for some of the rows.
+Tensor adaptive_log_softmax(const Tensor& input, const Tensor& target,
+                            const std::vector<int64_t>& cutoffs,
+                            const std::function<Tensor(const Tensor&)>& head,
+                            const std::function<Tensor(size_t, const Tensor&)>& cluster);
+}  // namespace detail
 
 /// Frequent classes and clusters of rarer ones share a first softmax, each cluster's classes
 /// another one (Grave et al. 2017, arXiv:1609.04309).
