@@ -138,6 +138,7 @@ class Recomputed : public std::enable_shared_from_this<Recomputed> {
     // A pass within the function asks for what this run saves.
     const autograd::graph::saved_tensors_hooks hooks(
         [&](const Tensor& t) -> std::any {
+          if (enough) throw Enough();  // the function went on nevertheless
           if (std::this_thread::get_id() != here) return t;
           again_.push_back(autograd::save_tensor(t));
           metas_again_.emplace_back(t);
