@@ -138,8 +138,8 @@ class Recomputed : public std::enable_shared_from_this<Recomputed> {
     // A pass within the function asks for what this run saves.
     const autograd::graph::saved_tensors_hooks hooks(
         [&](const Tensor& t) -> std::any {
-          if (enough) throw Enough();  // the function went on nevertheless
           if (std::this_thread::get_id() != here) return t;
+          if (enough) throw Enough();  // the function went on nevertheless
           again_.push_back(autograd::save_tensor(t));
           metas_again_.emplace_back(t);
           enough = options_.early_stop && again_.size() == metas_.size();
