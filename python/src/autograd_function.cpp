@@ -211,7 +211,10 @@ PyObject* saved_tensors(PyObject* self, void*) {
     if (const FunctionNode* node = reinterpret_cast<ContextObject*>(self)->node) {
       return from_tensors([&] {
         const ReleaseGil released(utils::checkpoint::in_use());
-        return node->context.get_saved_variables();
+        std::vector<Tensor> values;
+        for (autograd::SavedTensor& saved : node->saved_tensors())
+          values.push_back(std::move(saved.value));
+        return values;
       }());
     }
     // Nothing was recorded, or forward still runs: what it gave to be saved.
