@@ -211,6 +211,7 @@ TEST(Checkpoint, EndsEarlyAndReachesWhatTheFunctionPutElsewhere) {
   }
   // A value that is made within the function, changed after it was saved.
   const Tensor z = checkpoint(
+      CheckpointOptions{.early_stop = false},
       [](const Tensor& t) {
         Tensor a = t * 1;
         const Tensor b = a.square();
