@@ -5,7 +5,7 @@
 
 #include "taeda/autograd/function.h"
 #include "taeda/autograd/meta.h"
-#include "taeda/nn/checkpoint.h"
+#include "taeda/nn/forward_state.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tensor_type.h"
 #include "values.h"

@@ -8,7 +8,7 @@
 #include "hooks.h"
 #include "taeda/autograd/graph.h"
 #include "taeda/autograd/meta.h"
-#include "taeda/nn/checkpoint.h"
+#include "taeda/nn/forward_state.h"
 #include "tensor_type.h"
 #include "values.h"
 

@@ -9,6 +9,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/data/split.h"
 #include "taeda/nn/checkpoint.h"
+#include "taeda/nn/forward_state.h"
 #include "taeda/nn/init_rules.h"
 #include "taeda/taeda.h"
 

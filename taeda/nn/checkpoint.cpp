@@ -18,6 +18,7 @@
 #include "taeda/autograd/saved.h"
 #include "taeda/device/accelerator.h"
 #include "taeda/device/generator.h"
+#include "taeda/nn/forward_state.h"
 
 namespace taeda::inline v0_2::utils::checkpoint {
 

@@ -13,53 +13,13 @@
 #include "taeda/base/error.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/visit_tensors.h"
-#include "taeda/tensor/autocast_mode.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::utils::checkpoint {
 
-/// What a forward run looks at besides its arguments, and a second run must find unchanged: the
-/// state of autocast and, with `random`, of the generators of the CPU and of all devices of the
-/// types that `inputs` are on.
-class ForwardState {
- public:
-  /// The state as it is now. Casts of weights are not remembered under it: the cast of one run must
-  /// not appear in the graph of another.
-  explicit ForwardState(const std::vector<Tensor>& inputs, bool random = true);
-
-  /// Puts the state back for a scope.
-  class Scope {
-   public:
-    explicit Scope(const ForwardState& state);
-    ~Scope();
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-
-   private:
-    AutocastMode::State autocast_;
-    std::vector<std::pair<Device, std::vector<uint8_t>>> random_;
-  };
-
- private:
-  AutocastMode::State autocast_;
-  std::vector<std::pair<Device, std::vector<uint8_t>>> random_;
-};
-
 /// Whether this thread runs a forward a second time. Batch norm does not count such a run in its
 /// running statistics.
 bool is_recomputing();
-
-/// Says that a scope is a second run.
-class RecomputingGuard {
- public:
-  RecomputingGuard();
-  ~RecomputingGuard();
-  RecomputingGuard(const RecomputingGuard&) = delete;
-  RecomputingGuard& operator=(const RecomputingGuard&) = delete;
-
- private:
-  bool previous_;
-};
 
 /// How a function is run a second time.
 struct CheckpointOptions {
@@ -76,10 +36,6 @@ struct CheckpointOptions {
 class CheckpointError : public Error {
   using Error::Error;
 };
-
-/// Whether graphs of this process have tensors that are computed again when they are asked for.
-/// Who asks holding a lock that the functions need must give it up first.
-bool in_use();
 
 namespace detail {
 
@@ -135,8 +91,8 @@ decltype(auto) invoke(F& fn, const Args&... args) {
 /// `autograd::grad` work. Of functions that go on in other threads, what those save is kept.
 ///
 /// The second run must do what the first did. CheckpointError is thrown by backward if it saves
-/// fewer tensors, or tensors of other shapes or types, and Error if an argument was changed in place
-/// in between. Generators of devices are restored where an argument is on a device of that type.
+/// fewer tensors, or tensors of other shapes or types, and Error if an argument was changed in
+/// place in between. Generators of devices are restored where an argument is on one of that type.
 template <class F, class... Args>
 auto checkpoint(const CheckpointOptions& options, const F& function, const Args&... args) {
   static_assert(!std::is_base_of_v<nn::Module, F>,
