@@ -55,8 +55,12 @@ Tensor with_values(const Tensor& model, const std::vector<double>& values) {
   return out;
 }
 
-std::vector<Tensor> checked_outputs(const GradcheckFn& fn, const std::vector<Tensor>& inputs) {
+void check_function(const GradcheckFn& fn) {
   TAEDA_CHECK_VALUE(fn, "gradcheck: expected a function, but got an empty one");
+}
+
+std::vector<Tensor> checked_outputs(const GradcheckFn& fn, const std::vector<Tensor>& inputs) {
+  check_function(fn);
   std::vector<Tensor> out;
   for (const Tensor& t : fn(inputs))
     if (t.defined() && is_differentiable(t.dtype())) out.push_back(t);
@@ -188,6 +192,7 @@ std::string detail::second_gradient_mismatch(const GradcheckFn& fn,
 
 bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
                    const std::vector<Tensor>& grad_outputs, const GradcheckOptions& options) {
+  check_function(fn);
   check_precision(inputs);
   const std::string mismatch =
       detail::second_gradient_mismatch(fn, inputs, grad_outputs, options);
