@@ -9,7 +9,7 @@
 // Values are float64 tensors on the CPU, of one element unless said otherwise. What update() is
 // given may be on any device; no history is kept of it. Sums stay on the device, so that only
 // compute() waits for it, where not said otherwise. compute() throws ValueError where nothing was
-// given. `distributed::sync` (distributed/metrics.h) makes a metric that of all ranks' examples.
+// given. `distributed::synced` (distributed/metrics.h) is the metric of all ranks' examples.
 #pragma once
 
 #include <optional>
