@@ -50,6 +50,20 @@ def test_words(call, text):
     assert text in str(error.value)
 
 
+@pytest.mark.parametrize("made, text", [
+    (lambda: D.Normal(0.0, 1.0), "Normal(loc: 0.0, scale: 1.0)"),
+    (lambda: D.Normal(torch.zeros(1), 1.0), "Normal(loc: tensor([0.]), scale: tensor([1.]))"),
+    (lambda: D.Normal(torch.zeros(3), 1.0), "Normal(loc: torch.Size([3]), scale: torch.Size([3]))"),
+    (lambda: D.Pareto(1.0, 2.0), "Pareto(alpha: 2.0, scale: 1.0)"),
+    (lambda: D.MultivariateNormal(torch.zeros(2), precision_matrix=torch.eye(2)),
+     "MultivariateNormal(loc: torch.Size([2]), precision_matrix: torch.Size([2, 2]))"),
+    (lambda: D.Independent(D.Bernoulli(logits=torch.zeros(2)), 1), "Independent(Bernoulli(logits: torch.Size([2])), 1)"),
+    (lambda: D.Uniform.support, "DependentProperty()"),
+])
+def test_printed(made, text):
+    assert repr(made()) == text
+
+
 def test_policy_gradient():
     logits = torch.zeros(1, 3, requires_grad=True)
     chosen = D.Categorical(logits=logits)

@@ -69,6 +69,9 @@ class dependent_property(property, _Dependent):
     def __call__(self, fn):
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
+    def __repr__(self):
+        return "DependentProperty()"
+
 
 def is_dependent(constraint):
     """Whether a set depends on parameters."""

@@ -379,6 +379,9 @@ class MultivariateNormal(Distribution):
     _given = "scale_tril"  # of a class that has `loc` and `_unbroadcasted_scale_tril` of its own
     mean = mode = property(lambda self: self.loc)
 
+    def _shown(self):
+        return {**super()._shown(), **({self._given: self._matrix} if "_matrix" in self.__dict__ else {})}
+
     def _asked(self, name):
         return getattr(self._remade(self._ingredients()) if self._twin is None else self._current(), name)
 
