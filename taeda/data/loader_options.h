@@ -62,8 +62,6 @@ class DataLoaderOptions {
   /// Accepted for programs that set it: batches always come in order.
   DataLoaderOptions& enforce_ordering(bool) { return *this; }
   /// Batches that may be ready or under way at once, over all workers.
-  DataLoaderOptions& max_jobs(size_t n) { return set(max_jobs_, n); }
-
   DataLoaderOptions& max_jobs(std::optional<size_t> n) { return set(max_jobs_, n); }
   DataLoaderOptions& timeout(std::optional<std::chrono::milliseconds> time) {
     return timeout(time.value_or(std::chrono::milliseconds(0)));
