@@ -10,6 +10,16 @@ def message_of(function, error=RuntimeError):
     return str(raised.value)
 
 
+def test_the_only_overload_of_as_many_arguments():
+    assert message_of(lambda: torch.sum([1, 2]), TypeError) == "sum(): argument 'input' (position 1) must be Tensor, not list"
+    assert "expected one of" in message_of(lambda: torch.ones(2).sum("a", 0), TypeError)
+
+
+def test_what_is_no_module():
+    said = message_of(lambda: torch.nn.Sequential(lambda x: x), TypeError)
+    assert said == f"{__name__}.test_what_is_no_module.<locals>.<lambda>.<locals>.<lambda> is not a Module subclass"
+
+
 def test_a_graph_that_is_gone():
     x = torch.ones(1, requires_grad=True)
     y = (x * x).sum()

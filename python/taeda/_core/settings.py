@@ -181,8 +181,9 @@ def typename(obj):
     """
     if isinstance(obj, _C.TensorBase):
         return obj.type()
-    kind = obj if isinstance(obj, type) else type(obj)
-    return f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
+    name = getattr(obj, "__qualname__", None) or type(obj).__name__
+    module = getattr(obj, "__module__", None)
+    return name if module in (None, "builtins") else f"{module}.{name}"
 
 
 def is_vulkan_available():
