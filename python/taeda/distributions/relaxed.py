@@ -104,7 +104,8 @@ class _Relaxed(TransformedDistribution):
     """The transform `_map` of its base, whose parameters are its own."""
 
     has_rsample = True
-    temperature, probs, logits = (property(operator.attrgetter(f"base_dist.{name}")) for name in ("temperature", "probs", "logits"))
+    temperature = property(operator.attrgetter("base_dist.temperature"))
+    probs, logits = property(operator.attrgetter("base_dist.probs")), property(operator.attrgetter("base_dist.logits"))
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         super().__init__(self._base(temperature, probs, logits), self._map(), validate_args)
