@@ -5,6 +5,7 @@ import contextlib
 import functools
 import typing
 
+from ._operations.kinds import CompiledError as Error
 from .futures import Future
 from .nn import Module
 
@@ -101,10 +102,6 @@ _overload = _overload_method = script
 
 class TracerWarning(Warning):
     """What a tracer would warn of."""
-
-
-class Error(RuntimeError):
-    """What compiled code would raise."""
 
 
 def script_method(fn):

@@ -78,9 +78,18 @@ def result_type(tensor1, tensor2):
     return _C._result_type(tensor1, tensor2)
 
 
+class CompiledError(RuntimeError):
+    """What compiled code raises, torch.jit.Error."""
+
+
+class _Unmet(CompiledError, AssertionError):
+    """Of `_assert`: one for all, because the same code runs whether a program compiled it or not."""
+
+
 def _assert(condition, message):
     """`assert` as a function, which torch.fx can note."""
-    assert condition, message
+    if not condition:
+        raise _Unmet(message)
 
 
 def is_distributed(input):
