@@ -21,7 +21,7 @@ ROOMS = [
     {"optim": ["optim"], "func": ["func"], "distributions": ["distributions"], "overrides": ["overrides"],
      "compiler": ["_dynamo", "_inductor", "compiler"], "jit": ["jit"], "signal": ["signal"],
      "testing": ["testing"], "utils": ["utils"]},
-    {"fx": ["fx"], "rpc": ["distributed.rpc", "distributed.autograd", "distributed.optim", "distributed.pipeline"]},
+    {"fx": ["fx"], "rpc": ["distributed.rpc", "distributed.checkpoint", "distributed.autograd", "distributed.optim", "distributed.pipeline"]},
     {"vision": ["vision"]},
     {"compat": ["compat", "install_alias"]},
 ]

@@ -25,7 +25,7 @@ class OptimizedModule(Module):
         return getattr(own["_orig_mod"], name)
 
     def __setattr__(self, name, value):
-        if name in self.__dict__ or "_orig_mod" not in self.__dict__.get("_modules", {}):
+        if name == "_orig_mod" or name in self.__dict__ or "_orig_mod" not in self.__dict__.get("_modules", {}):
             super().__setattr__(name, value)
         else:
             setattr(self._orig_mod, name, value)
