@@ -281,3 +281,31 @@ def test_hessians_of_one_and_of_many_are_those_of_a_row_at_a_time(f):
     rows = [torch.autograd.functional.hessian(f, row) for row in x]
     assert torch.allclose(torch.func.hessian(f)(x[0]), rows[0], atol=1e-4)
     assert torch.allclose(torch.vmap(torch.func.hessian(f))(x), torch.stack(rows), atol=1e-4)
+
+
+@pytest.mark.parametrize("made,shape,batch_first", [
+    (lambda: torch.nn.Sequential(torch.nn.Conv2d(2, 3, 2), torch.nn.GroupNorm(1, 3), torch.nn.Flatten(), torch.nn.Linear(12, 2)),
+     (4, 2, 3, 3), True),
+    (lambda: torch.nn.Linear(2, 3), (5, 4, 2), False)], ids=["image", "sequence"])
+def test_gradients_of_each_sample(made, shape, batch_first):
+    from taeda.nn.utils._per_sample_grad import call_for_per_sample_grads
+    torch.manual_seed(0)
+    module, x, dim = made(), torch.randn(shape), 0 if batch_first else 1
+    frozen = next(module.parameters()).requires_grad_(False)
+    out = call_for_per_sample_grads(module, loss_reduction="mean", batch_first=batch_first)(x)
+    torch.testing.assert_close(out, module(x))
+    (out.square().sum() / 4).backward()
+    assert not hasattr(frozen, "grad_sample")
+    for parameter in list(module.parameters())[1:]:
+        expected = [torch.autograd.grad(module(x.narrow(dim, i, 1)).square().sum(), parameter)[0] for i in range(4)]
+        torch.testing.assert_close(parameter.grad_sample, torch.stack(expected))
+        assert parameter.grad is None
+    with pytest.raises(RuntimeError, match="Please clear out the grad_sample"):
+        call_for_per_sample_grads(module)
+    with pytest.raises(RuntimeError, match="to be sum or mean, got none"):
+        call_for_per_sample_grads(module, loss_reduction="none")
+    two = call_for_per_sample_grads(torch.nn.Bilinear(1, 1, 1))
+    with pytest.raises(RuntimeError, match="one input with batch size 2 and one with batch size 3"):
+        two(torch.ones(2, 1), torch.ones(3, 1))
+    with pytest.raises(RuntimeError, match="Unable to find a tensor"):
+        two()
