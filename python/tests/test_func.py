@@ -284,7 +284,7 @@ def test_hessians_of_one_and_of_many_are_those_of_a_row_at_a_time(f):
 
 
 @pytest.mark.parametrize("made,shape,batch_first", [
-    (lambda: torch.nn.Sequential(torch.nn.Conv2d(2, 3, 2), torch.nn.GroupNorm(1, 3), torch.nn.Flatten(), torch.nn.Linear(12, 2)),
+    (lambda: nn.Sequential(nn.Conv2d(2, 3, 2), nn.GroupNorm(1, 3), nn.Flatten(), nn.Linear(12, 2)),
      (4, 2, 3, 3), True),
     (lambda: torch.nn.Linear(2, 3), (5, 4, 2), False)], ids=["image", "sequence"])
 def test_gradients_of_each_sample(made, shape, batch_first):

@@ -102,4 +102,5 @@ def set_model_state_dict(model, model_state_dict, *, options=None):
     if not model_state_dict:
         return model.load_state_dict({}, strict=False)
     own = {plain: name for name, plain in _plain_names(model).items()}
-    return model.load_state_dict({own.get(name, name): value for name, value in model_state_dict.items()}, strict=options.strict)
+    state = {own.get(name, name): value for name, value in model_state_dict.items()}
+    return model.load_state_dict(state, strict=options.strict)
