@@ -533,3 +533,9 @@ def test_a_place_for_new_nodes_counts_from_the_call_on():
     assert [node.name for node in graph.nodes] == ["x", "neg", "relu", "sigmoid", "add", "output"]
     traced.recompile()
     assert traced(torch.zeros(1)).item() == 1.5
+
+
+def test_the_class_of_one_graph_module_says_so():
+    traced = fx.symbolic_trace(nn.Linear(1, 1))
+    assert type(traced).__name__ == "Linear" and "GraphModuleImpl" in str(type(traced)) and isinstance(traced, fx.GraphModule)
+    assert copy.deepcopy(traced).code == pickle.loads(pickle.dumps(traced)).code == traced.code
