@@ -25,7 +25,8 @@ class ForwardState {
   /// not appear in the graph of another.
   explicit ForwardState(const std::vector<Tensor>& inputs, bool random = true);
 
-  /// Puts the state back for a scope.
+  /// Puts the state of random numbers and of autocast back for a scope; at its end the state before
+  /// it holds again, also where the scope throws.
   class Scope {
    public:
     explicit Scope(const ForwardState& state);
@@ -43,11 +44,12 @@ class ForwardState {
   std::vector<std::pair<Device, std::vector<uint8_t>>> random_;
 };
 
-/// Whether this thread runs a forward a second time. Batch norm does not count such a run in its
-/// running statistics.
+/// Whether this thread runs a forward a second time, false by default. Batch norm does not count
+/// such a run in its running statistics.
 bool is_recomputing();
 
-/// Says that a scope is a second run.
+/// Says that a scope of this thread is a second run of forward; scopes may be nested, and the
+/// default is none.
 class RecomputingGuard {
  public:
   RecomputingGuard();
@@ -59,9 +61,11 @@ class RecomputingGuard {
   bool previous_;
 };
 
-/// What of the state of random numbers and autocast a second forward gets back.
+/// What of the state of random numbers and autocast a second forward gets back; by default all of
+/// it.
 struct CheckpointOptions {
-  /// Whether random layers draw the same numbers in both runs.
+  /// Whether random layers draw the same numbers in both runs, true by default; saving and setting
+  /// generators takes time.
   bool preserve_rng_state = true;
 };
 

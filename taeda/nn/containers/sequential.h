@@ -6,7 +6,8 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// A module with a name, as Sequential takes it in braces: {{"conv1", Conv2d(1, 6, 5)}, ...}.
+/// A module with a name, as Sequential takes it in braces: {{"conv1", Conv2d(1, 6, 5)}, ...}. The
+/// name must not be empty or contain a dot.
 class NamedAnyModule {
  public:
   NamedAnyModule(std::string name, AnyModule module)
@@ -22,9 +23,10 @@ class NamedAnyModule {
   AnyModule module_;
 };
 
-/// Each module's output is the next one's input; the first takes any arguments. In braces,
-/// `Sequential{Linear(2, 3), ReLU()}`, modules are constructed from left to right; in parentheses
-/// C++ leaves the order, and so which random numbers each gets, to the compiler.
+/// Modules of which each one's output is the next one's input; the first takes any arguments, and
+/// an empty Sequential called is an Error. In braces, `Sequential{Linear(2, 3), ReLU()}`, modules
+/// are constructed from left to right; in parentheses C++ leaves the order, and so which random
+/// numbers each gets, to the compiler.
 class SequentialImpl : public Cloneable<SequentialImpl> {
  public:
   SequentialImpl() = default;
