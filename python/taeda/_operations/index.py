@@ -146,10 +146,19 @@ class Methods:
         return unique_consecutive(self, return_inverse, return_counts, dim)
 
     def index_put_(self, indices, values, accumulate=False):
-        """Writes values where vectors of coordinates or masks point; with `accumulate` adds them, several to one place, too."""
+        """Writes values where vectors of coordinates or masks point; with `accumulate` adds them, several to one place, too.
+
+        >>> torch.zeros(3).index_put_((torch.tensor([0, 2]),), torch.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+        """
         return _put("index_put_", self, indices, values, accumulate)
 
     def index_put(self, indices, values, accumulate=False):
+        """A copy of this tensor with values where vectors of coordinates or masks point; with `accumulate` they are added.
+
+        >>> torch.zeros(3).index_put((torch.tensor([0, 2]),), torch.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+        """
         return _put("index_put", self, indices, values, accumulate)
 
 

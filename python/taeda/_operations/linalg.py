@@ -161,7 +161,9 @@ def pca_lowrank(A, q=None, center=True, niter=2):
 def _removed(name, instead):
     def function(*args, **kwargs):
         raise RuntimeError(f"torch.{name} was removed from PyTorch; use {instead}.")
-    return named(name, function, f"Removed: {instead}.")
+    return named(name, function, f"Removed: {instead}. Whatever the arguments are, a RuntimeError.\n\n"
+                                 f">>> torch.{name}()\nTraceback (most recent call last):\n    ...\n"
+                                 f"RuntimeError: torch.{name} was removed from PyTorch; use {instead}.")
 
 
 eig, lstsq, solve, matrix_rank = (
