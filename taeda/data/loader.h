@@ -75,8 +75,8 @@ class BatchIterator {
   std::shared_ptr<State> state_;
 };
 
-/// Iterates over batches of type `Batch`, one pass at a time. Leaving a loop early stops the
-/// workers.
+/// Iterates over batches of type `Batch`, one pass at a time; a second one while a first goes on is
+/// an Error. Leaving a loop early stops the workers.
 template <class Batch>
 class DataLoader {
  public:
@@ -166,7 +166,7 @@ class DataLoader {
   const FullDataLoaderOptions& options() const { return options_; }
   const std::shared_ptr<samplers::Sampler>& sampler() const { return sampler_; }
 
-  /// The sampler that a loader has if nothing else was asked for.
+  /// The sampler that a loader has by default: in order, or at random with `shuffle`.
   static LoaderConfig with_default_order(LoaderConfig config, bool shuffle) {
     if (!config.shuffle && !config.sampler) config.shuffle = shuffle;
     return config;
@@ -204,7 +204,8 @@ auto make_data_loader(D dataset, DataLoaderOptions options = {}) {
   return detail::make_loader<detail::AsIs>(std::move(dataset), options);
 }
 
-/// With a sampler of the user's.
+/// libtorch's loader with a sampler of the user's, which must give the indices of one epoch after
+/// each reset.
 template <class D, class Sampler>
 requires std::derived_from<Sampler, samplers::Sampler>
 auto make_data_loader(D dataset, Sampler sampler, DataLoaderOptions options = {}) {
