@@ -1,5 +1,4 @@
-// Options of a progress bar, which by default is redrawn in place on a terminal; elsewhere a plain
-// line is written now and then.
+// A progress bar, by default redrawn in place on a terminal, now and then a plain line elsewhere.
 #pragma once
 
 #include <cstdint>

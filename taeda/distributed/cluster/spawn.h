@@ -1,5 +1,4 @@
-// Options of spawn(), a function on several processes as torch.multiprocessing.spawn has it; the
-// defaults are PyTorch's.
+// A function on several processes, with the defaults of torch.multiprocessing.spawn.
 #pragma once
 
 #include <chrono>
