@@ -349,4 +349,11 @@ PyObject* NamedResult::operator()(std::vector<Tensor> tensors) {
   return out.release();
 }
 
+PyObject* NamedResult::operator()(std::tuple<Tensor, std::vector<Tensor>> parts) {
+  Ref out(checked(PyStructSequence_New(type())));
+  PyStructSequence_SetItem(out.get(), 0, wrap(std::move(std::get<0>(parts))));
+  PyStructSequence_SetItem(out.get(), 1, checked(from_tensors(std::move(std::get<1>(parts)))));
+  return out.release();
+}
+
 }  // namespace taeda::python

@@ -214,6 +214,7 @@ class NamedResult {
   /// `fields` are names between spaces.
   constexpr NamedResult(const char* name, const char* fields) : name_(name), fields_(fields) {}
   PyObject* operator()(std::vector<Tensor> tensors);
+  PyObject* operator()(std::tuple<Tensor, std::vector<Tensor>> parts);
 
  private:
   PyTypeObject* type();

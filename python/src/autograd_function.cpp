@@ -5,6 +5,7 @@
 
 #include "taeda/autograd/function.h"
 #include "taeda/autograd/meta.h"
+#include "taeda/nn/forward_state.h"
 #include "taeda/tensor/grad_mode.h"
 #include "tensor_type.h"
 #include "values.h"
@@ -208,10 +209,13 @@ PyObject* apply_function(PyObject*, PyObject* const* args, Py_ssize_t count) {
 PyObject* saved_tensors(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     if (const FunctionNode* node = reinterpret_cast<ContextObject*>(self)->node) {
-      std::vector<Tensor> values;
-      for (autograd::SavedTensor& saved : node->saved_tensors())
-        values.push_back(std::move(saved.value));
-      return from_tensors(std::move(values));
+      return from_tensors([&] {
+        const ReleaseGil released(utils::checkpoint::in_use());
+        std::vector<Tensor> values;
+        for (autograd::SavedTensor& saved : node->saved_tensors())
+          values.push_back(std::move(saved.value));
+        return values;
+      }());
     }
     // Nothing was recorded, or forward still runs: what it gave to be saved.
     Ref kept(checked(PyObject_GetAttrString(self, "to_save")));

@@ -100,7 +100,9 @@ struct Named : Plain {
   template <class Made>
   TAEDA_APART PyObject* give(Made&& made) {
     static NamedResult named(Title.characters, Fields.characters);
-    if constexpr (std::is_same_v<std::remove_cvref_t<Made>, std::vector<Tensor>>)
+    using Parts = std::remove_cvref_t<Made>;
+    if constexpr (std::is_same_v<Parts, std::vector<Tensor>> ||
+                  std::is_same_v<Parts, std::tuple<Tensor, std::vector<Tensor>>>)
       return named(std::forward<Made>(made));
     else
       return named(as_vector(std::forward<Made>(made)));

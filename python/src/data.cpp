@@ -241,9 +241,14 @@ bool is_array_like(PyObject* object) {
   if (is_sequence(object) || is_tensor(object) || PyBytes_Check(object) ||
       PyByteArray_Check(object))
     return false;
-  const std::string_view type = Py_TYPE(object)->tp_name;
-  return type == "memoryview" || type == "array.array" ||
-         (type.starts_with("numpy.") && PyObject_CheckBuffer(object));
+  const auto named = [](PyTypeObject* type, std::string_view words) {
+    return std::string_view(type->tp_name).starts_with(words);
+  };
+  PyTypeObject* type = Py_TYPE(object);
+  if (named(type, "memoryview") || named(type, "array.array")) return true;
+  // A class that Python code derives (numpy.memmap) has a name without its module.
+  while (type && !named(type, "numpy.")) type = type->tp_base;
+  return type && PyObject_CheckBuffer(object);
 }
 
 Tensor tensor_from(PyObject* given, std::optional<ScalarType> dtype, std::optional<Device> device) {

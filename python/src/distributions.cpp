@@ -192,8 +192,6 @@ void add_of_outcomes(py::module_& m) {
   counted_outcomes<Binomial, Tensor>(m, "Binomial");
   counted_outcomes<NegativeBinomial, Tensor>(m, "NegativeBinomial");
   counted_outcomes<Multinomial, int64_t>(m, "Multinomial");
-  counted_outcomes<RelaxedBernoulli, Tensor>(m, "RelaxedBernoulli");
-  counted_outcomes<RelaxedOneHotCategorical, Tensor>(m, "RelaxedOneHotCategorical");
   one<Poisson>(m, "Poisson");
   m.def("ContinuousBernoulli",
         [](const Tensor& p, bool logits, std::pair<double, double> lims, Validate v) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "taeda/base/error.h"
+#include "taeda/nn/checkpoint.h"
 #include "taeda/ops/linalg/linalg.h"
 
 namespace taeda::python {
@@ -14,6 +15,7 @@ namespace {
 PyObject* out_of_memory = nullptr;
 PyObject* dist_error = nullptr;
 PyObject* lin_alg_error = nullptr;
+PyObject* checkpoint_error = nullptr;
 
 /// Where PyTorch raises another class in Python than the library throws, by words of the message.
 PyObject* class_of(const Error& e, PyObject* usual) {
@@ -139,6 +141,8 @@ void set_error() noexcept {
     set(dist_error, e);
   } catch (const LinAlgError& e) {
     set(lin_alg_error, e);
+  } catch (const utils::checkpoint::CheckpointError& e) {
+    set(checkpoint_error, e);
   } catch (const Error& e) {
     set(class_of(e, PyExc_RuntimeError), e);
   } catch (const std::bad_alloc&) {
@@ -160,6 +164,10 @@ void add_errors(PyObject* module) {
   lin_alg_error = checked(PyErr_NewExceptionWithDoc(
       "torch._C._LinAlgError", "A matrix lacks a property that an operation needs.",
       PyExc_RuntimeError, nullptr));
+  checkpoint_error = checked(PyErr_NewExceptionWithDoc(
+      "torch.utils.checkpoint.CheckpointError",
+      "What was computed again is not what was computed first.", PyExc_RuntimeError, nullptr));
+  checked(PyModule_AddObjectRef(module, "_CheckpointError", checkpoint_error));
   checked(PyModule_AddObjectRef(module, "_LinAlgError", lin_alg_error));
   checked(PyModule_AddObjectRef(module, "OutOfMemoryError", out_of_memory));
   checked(PyModule_AddObjectRef(module, "DistError", dist_error));

@@ -2,6 +2,8 @@
 
 #include "bindings.h"
 #include "taeda/nn/functional/attention.h"
+#include "taeda/nn/modules/adaptive_rule.h"
+#include "taeda/nn/weight_rules.h"
 #include "taeda/taeda.h"
 
 namespace taeda::python {
@@ -225,6 +227,16 @@ void add_functional(PyObject* module) {
   m.def("embedding", &embedding);
   m.def("embedding_bag", &embedding_bag);
   m.def("multi_head_attention_forward", &attention);
+  m.def("adaptive_log_softmax", [](const Tensor& input, const Tensor& target,
+                                   const std::vector<int64_t>& cutoffs, const py::function& head,
+                                   const py::function& cluster) {
+    return nn::detail::adaptive_log_softmax(
+        input, target, cutoffs, [&](const Tensor& x) { return head(x).cast<Tensor>(); },
+        [&](size_t i, const Tensor& x) { return cluster(i, x).cast<Tensor>(); });
+  });
+  m.def("weight_of_norm", &nn::utils::weight_of_norm);
+  m.def("first_singular_vectors", &nn::utils::first_singular_vectors);
+  m.def("weight_of_spectral_norm", &nn::utils::weight_of_spectral_norm);
   m.def("bilinear", [](const Tensor& x1, const Tensor& x2, const Tensor& w, const Tensor& b) {
     const ReleaseGil released;
     return F::bilinear(x1, x2, w, b);

@@ -170,10 +170,14 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   });
 }
 
+namespace {
+
+/// A tensor, a tuple of tensors and None for whole dimensions, values, whether to add them.
+template <bool in_place>
 PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    if (count != 5 || !is_tensor(args[0]) || !PyTuple_Check(args[1]) || !is_tensor(args[2]))
-      raise(PyExc_TypeError, "_index_put takes a Tensor, a tuple, a Tensor and two bools");
+    if (count != 4 || !is_tensor(args[0]) || !PyTuple_Check(args[1]) || !is_tensor(args[2]))
+      raise(PyExc_TypeError, "_index_put takes a Tensor, a tuple, a Tensor and a bool");
     const Tensor& x = tensor_of(args[0]);
     Indices indices;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); ++i) {
@@ -181,7 +185,7 @@ PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
       indices.push_back(item == Py_None ? TensorIndex(Slice()) : to_index(item, x));
     }
     const Tensor& values = tensor_of(args[2]);
-    const bool accumulate = to_bool(args[3]), in_place = to_bool(args[4]);
+    const bool accumulate = to_bool(args[3]);
     const ArrayRef<TensorIndex> all(indices.data(), indices.size());
     Tensor out;
     {
@@ -195,6 +199,19 @@ PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count) {
     Py_INCREF(args[0]);
     return args[0];
   });
+}
+
+PyMethodDef index_functions[] = {
+    {"_index_put", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(put_at_indices<false>)),
+     METH_FASTCALL, "tensor, indices, values, accumulate"},
+    {"_index_put_", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(put_at_indices<true>)),
+     METH_FASTCALL, "tensor, indices, values, accumulate"},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void add_index_functions(PyObject* module) {
+  checked(PyModule_AddFunctions(module, index_functions));
 }
 
 Py_ssize_t tensor_length(PyObject* self) {

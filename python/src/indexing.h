@@ -7,9 +7,9 @@ namespace taeda::python {
 
 PyObject* get_item(PyObject* self, PyObject* index);
 int set_item(PyObject* self, PyObject* index, PyObject* value);
-/// Tensor, tuple of tensors and None for whole dimensions, values, whether to add them.
-PyObject* put_at_indices(PyObject*, PyObject* const* args, Py_ssize_t count);
 Py_ssize_t tensor_length(PyObject* self);
 int tensor_contains(PyObject* self, PyObject* value);
+/// Puts _index_put and _index_put_ into the module.
+void add_index_functions(PyObject* module);
 
 }  // namespace taeda::python

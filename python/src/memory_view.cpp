@@ -128,6 +128,7 @@ void add_memory_view_type(PyObject*) {
 
 PyObject* memory_view(const Tensor& t) {
   format_of(t.dtype());
+  t.data_ptr();  // what has none is an error here: NumPy would make an array of one object of it
   auto* self = reinterpret_cast<MemoryView*>(checked(type->tp_alloc(type, 0)));
   new (&self->tensor) Tensor(t);
   return reinterpret_cast<PyObject*>(self);

@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "functional.h"
 #include "generated_methods.h"
+#include "indexing.h"
 #include "kinds.h"
 #include "logs.h"
 #include "maps.h"
@@ -66,6 +67,7 @@ int execute(PyObject* module) {
     add_overrides(module);
     add_tensor_type(module);
     add_tensor_functions(module);
+    add_index_functions(module);
     add_data(module);
     add_autograd(module);
     add_module_base(module);

@@ -8,6 +8,7 @@
 #include "hooks.h"
 #include "taeda/autograd/graph.h"
 #include "taeda/autograd/meta.h"
+#include "taeda/nn/forward_state.h"
 #include "tensor_type.h"
 #include "values.h"
 
@@ -133,12 +134,18 @@ PyObject* requires_grad(PyObject*, void*) { Py_RETURN_TRUE; }
 
 constexpr std::string_view kSaved = "_saved_";
 
+/// What may have to be computed again first, by functions that need the GIL.
+std::vector<autograd::SavedTensor> saved_tensors_of(const autograd::Node& node) {
+  const ReleaseGil released(utils::checkpoint::in_use());
+  return node.saved_tensors();
+}
+
 /// `_saved_self` and the like; of a function written in Python, whatever its ctx has.
 PyObject* attribute_of_node(PyObject* self, PyObject* name) {
   return guarded([&]() -> PyObject* {
     const std::string_view text = to_text(name);
     if (text.starts_with(kSaved))
-      for (const autograd::SavedTensor& saved : node_of(self).saved_tensors())
+      for (const autograd::SavedTensor& saved : saved_tensors_of(node_of(self)))
         if (saved.name == text.substr(kSaved.size())) return wrap(saved.value);
     PyObject* const ctx = context_of_node(node_of(self));
     if (PyObject* found = PyObject_GenericGetAttr(self, name)) return found;
@@ -165,7 +172,7 @@ PyObject* attributes_of_node(PyObject* self, PyObject*) {
       Ref more(checked(PyObject_Dir(ctx)));
       checked(_PySet_Update(names.get(), more.get()));
     } else {
-      for (const autograd::SavedTensor& saved : node_of(self).saved_tensors()) {
+      for (const autograd::SavedTensor& saved : saved_tensors_of(node_of(self))) {
         Ref text(checked(from_text(std::string(kSaved) + saved.name)));
         if (!saved.name.empty()) checked(PySet_Add(names.get(), text.get()));
       }

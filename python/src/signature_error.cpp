@@ -70,6 +70,17 @@ std::string given_text(PyObject* const* args, Py_ssize_t count, PyObject* names)
   return out + (count == 0 && names ? ", )" : ")");  // as PyTorch writes it
 }
 
+// The first keyword that is no parameter's name; nothing if all are.
+std::string unknown_keyword(const Signature& s, PyObject* names) {
+  for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k) {
+    const std::string_view keyword = to_text(PyTuple_GET_ITEM(names, k));
+    bool known = false;
+    for (int i = 0; i < s.count; ++i) known |= i != s.receiver && keyword == s.parameters[i].name;
+    if (!known) return std::string(keyword);
+  }
+  return "";
+}
+
 // What is wrong with a call of something that has one signature.
 std::string complaint(const std::string& name, const Signature& s, PyObject* const* args,
                       Py_ssize_t count, PyObject* names) {
@@ -80,13 +91,8 @@ std::string complaint(const std::string& name, const Signature& s, PyObject* con
     return name + "() takes " + std::to_string(most) + " positional argument" +
            (most == 1 ? "" : "s") + " but " + std::to_string(count) +
            (count == 1 ? " was" : " were") + " given";
-  for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k) {
-    const std::string_view keyword = to_text(PyTuple_GET_ITEM(names, k));
-    bool known = false;
-    for (int i = 0; i < s.count; ++i) known |= i != s.receiver && keyword == s.parameters[i].name;
-    if (!known)
-      return name + "() got an unexpected keyword argument '" + std::string(keyword) + "'";
-  }
+  if (const std::string keyword = unknown_keyword(s, names); !keyword.empty())
+    return name + "() got an unexpected keyword argument '" + keyword + "'";
   std::string missing;
   int absent = 0;
   for (int i = 0, position = 0; i < s.count; ++i) {
@@ -118,7 +124,8 @@ std::string complaint(const std::string& name, const Signature& s, PyObject* con
     if (!one.takes(callable, value))
       return name + "(): argument '" + s.parameters[i].name + "'" +
              (number <= count ? " (position " + std::to_string(number) + ")" : "") + " must be " +
-             kind_name(s.parameters[i].kind) + ", not " + given_name(value);
+             kind_name(s.parameters[i].kind) + ", not " +
+             (s.parameters[i].kind == Kind::Tensor ? type_name(value) : given_name(value));
   }
   if (absent)
     return name + "() missing " + std::to_string(absent) +
@@ -167,13 +174,30 @@ std::string mismatch(const Signature& s, PyObject* const* args, Py_ssize_t count
   return "\n      didn't match because some of the arguments have invalid types: (" + out + ")";
 }
 
+// The signature that alone takes as many arguments, of these names; none where several do, or none
+// does.
+const Signature* only_meant(const Callable& callable, Py_ssize_t count, PyObject* names) {
+  if (callable.count == 1) return callable.signatures;
+  const Py_ssize_t given = count + (names ? PyTuple_GET_SIZE(names) : 0);
+  const Signature* meant = nullptr;
+  for (int k = 0; k < callable.count; ++k) {
+    const Signature& s = callable.signatures[k];
+    int least = 0;
+    for (int i = 0; i < s.count; ++i) least += i != s.receiver && !s.parameters[i].standard;
+    if (given < least || given > s.count - (s.receiver >= 0)) continue;
+    if (!unknown_keyword(s, names).empty()) continue;
+    if (meant) return nullptr;
+    meant = &s;
+  }
+  return meant;
+}
+
 }  // namespace
 
 void throw_no_signature(const Callable& callable, bool method, PyObject* const* args,
                         Py_ssize_t count, PyObject* names) {
-  if (callable.count == 1)
-    if (const std::string text =
-            complaint(callable.name, callable.signatures[0], args, count, names);
+  if (const Signature* meant = only_meant(callable, count, names))
+    if (const std::string text = complaint(callable.name, *meant, args, count, names);
         !text.empty())
       raise(PyExc_TypeError, text);
   std::string text =

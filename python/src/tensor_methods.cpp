@@ -540,8 +540,6 @@ PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t count) {
 }
 
 PyMethodDef functions[] = {
-    {"_index_put", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(put_at_indices)),
-     METH_FASTCALL, "tensor, indices, values, accumulate"},
     {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(make_subclass)),
      METH_FASTCALL, "class, tensor, requires_grad"},
     {"_from_capsule", from_capsule, METH_O, "A tensor over what DLPack's capsule lends."},

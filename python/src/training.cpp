@@ -5,8 +5,11 @@
 #include "bindings.h"
 #include "taeda/amp/autocast.h"
 #include "taeda/amp/scaling.h"
+#include "taeda/autograd/gradcheck.h"
 #include "taeda/autograd/record.h"
 #include "taeda/data/split.h"
+#include "taeda/nn/checkpoint.h"
+#include "taeda/nn/forward_state.h"
 #include "taeda/nn/init_rules.h"
 #include "taeda/taeda.h"
 
@@ -97,12 +100,53 @@ void add_autocast(py::module_& m) {
   });
 }
 
+/// The first run of a function that backward calls again with the tensors of its arguments.
+py::capsule begin_checkpoint(const py::object& again, const std::vector<Tensor>& inputs,
+                             bool preserve_rng_state, bool early_stop, bool determinism_check) {
+  using utils::checkpoint::detail::FirstRun;
+  auto* first = new FirstRun(
+      [again = std::make_shared<Kept>(again.ptr())](const std::vector<Tensor>& tensors) {
+        const HoldGil gil;
+        Ref given(from_tensors(tensors));
+        Ref out(PyObject_CallOneArg(again->get(), given.get()));
+        if (!out) throw PythonError();
+      },
+      inputs, {preserve_rng_state, early_stop, determinism_check});
+  return py::capsule(first, [](void* p) { delete static_cast<FirstRun*>(p); });
+}
+
+/// A function of Python as one over lists of tensors, to call without the GIL.
+autograd::GradcheckFn over_tensors(const py::object& function) {
+  return [kept = std::make_shared<Kept>(function.ptr())](const std::vector<Tensor>& given) {
+    const HoldGil gil;
+    Ref list(from_tensors(given));
+    Ref out(PyObject_CallOneArg(kept->get(), list.get()));
+    if (!out) throw PythonError();
+    return py::reinterpret_borrow<py::object>(out.get()).cast<std::vector<Tensor>>();
+  };
+}
+
 }  // namespace
 
 void add_training(PyObject* module) {
   py::module_ m = as_module(module);
   add_autocast(m);
   add_initialisers(m);
+  m.def("_begin_checkpoint", &begin_checkpoint);
+  m.def("_gradient_mismatch", [](const py::object& function, const std::vector<Tensor>& inputs,
+                                 double eps, double atol, double rtol) {
+    const autograd::GradcheckFn fn = over_tensors(function);
+    const ReleaseGil released;
+    return autograd::detail::gradient_mismatch(fn, inputs, {eps, atol, rtol});
+  });
+  m.def("_second_gradient_mismatch",
+        [](const py::object& function, const std::vector<Tensor>& inputs,
+           const std::vector<Tensor>& grad_outputs, double eps, double atol, double rtol) {
+          const autograd::GradcheckFn fn = over_tensors(function);
+          const ReleaseGil released;
+          return autograd::detail::second_gradient_mismatch(fn, inputs, grad_outputs,
+                                                            {eps, atol, rtol});
+        });
   m.def("_random_split", [](size_t size, const std::vector<double>& lengths, const py::object& g) {
     const std::vector<data::Part> parts(lengths.begin(), lengths.end());
     return data::random_split(size, parts, generator_or_none(g));

@@ -61,6 +61,11 @@ class Tensor(_C.TensorBase):
         """Sums gradients of this tensor into `grad` of the leaves that it depends on, or of `inputs` alone.
 
         `gradient`, of this tensor's shape, weighs it; it may be left out for one element.
+
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> (x * 3).sum().backward()
+        >>> x.grad
+        tensor([3., 3.])
         """
         if inputs is not None:
             inputs = [inputs] if isinstance(inputs, _C.TensorBase) else list(inputs)
@@ -70,7 +75,15 @@ class Tensor(_C.TensorBase):
         _C._backward([self], weights, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook):
-        """Has `hook(grad)` called when this tensor's gradient is computed; what it returns takes the gradient's place."""
+        """Has `hook(grad)` called when this tensor's gradient, of its shape, is computed; what it returns takes the gradient's
+        place.
+
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> handle = x.register_hook(lambda grad: grad * 3)
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([3., 3.])
+        """
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         handle = RemovableHandle(_C._tensor_hooks(self))
@@ -78,7 +91,13 @@ class Tensor(_C.TensorBase):
         return handle
 
     def register_post_accumulate_grad_hook(self, hook):
-        """Has `hook(leaf)` called after a gradient was added to this leaf's `grad`."""
+        """Has `hook(leaf)` called after a gradient, of the leaf's shape, was added to this leaf's `grad`.
+
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+        >>> x.sum().backward()
+        tensor([1., 1.])
+        """
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self.grad_fn is not None:
@@ -114,7 +133,11 @@ class Tensor(_C.TensorBase):
     # NumPy, DLPack, Python
 
     def numpy(self, *, force=False):
-        """An array of NumPy over this tensor's memory; with `force` a copy where that is not possible."""
+        """An array of NumPy over this tensor's memory, of its shape; with `force` a copy where that is not possible.
+
+        >>> torch.ones(2).numpy()
+        array([1., 1.], dtype=float32)
+        """
         if force:
             return self.detach().cpu()._array()
         if self.requires_grad and _C.is_grad_enabled():
@@ -192,14 +215,22 @@ class Tensor(_C.TensorBase):
     # What has other signatures in Python than in C++
 
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
-        """A new tensor with the data, of this one's dtype and device unless others are given."""
+        """A new tensor with the data, which gives its shape, of this one's dtype and device unless others are given.
+
+        >>> torch.ones(2).new_tensor([3, 4])
+        tensor([3., 4.])
+        """
         if isinstance(data, _C.TensorBase):
             warn(COPY_CONSTRUCT)
         out = _C._tensor_from(data, dtype or self.dtype, device or self.device)
         return out.requires_grad_() if requires_grad else out
 
     def type(self, dtype=None, non_blocking=False):
-        """The name "torch.FloatTensor", or this tensor as another dtype."""
+        """The name "torch.FloatTensor", or this tensor, of any shape, as another dtype.
+
+        >>> torch.ones(2).type(), torch.ones(2).type(torch.int64)
+        ('torch.FloatTensor', tensor([1, 1]))
+        """
         if dtype is None:
             return type_name(self)
         if isinstance(dtype, (str, type)):
@@ -210,13 +241,28 @@ class Tensor(_C.TensorBase):
         return self.to(dtype, non_blocking=non_blocking)
 
     def resize(self, *sizes):
+        """This tensor in another shape of as many elements; deprecated: `reshape`.
+
+        >>> torch.arange(4).resize(2, 2).shape
+        torch.Size([2, 2])
+        """
         warn("non-inplace resize is deprecated")
         return self.reshape(*sizes)
 
     def untyped_storage(self):
+        """The bytes that the elements of this tensor, of any shape, are in, shared with all of its views.
+
+        >>> torch.ones(2).untyped_storage().nbytes()
+        8
+        """
         return storage.UntypedStorage._of(self)
 
     def storage(self):
+        """The memory of this tensor, of any shape, as elements of its dtype; deprecated: `untyped_storage`.
+
+        >>> torch.ones(2).storage().tolist()
+        [1.0, 1.0]
+        """
         storage.warn_of_typed_storage()
         return self._typed_storage()
 
@@ -224,19 +270,37 @@ class Tensor(_C.TensorBase):
         return storage.TypedStorage._of(self)
 
     def storage_type(self):
+        """The class of this tensor's storage, whatever its shape.
+
+        >>> torch.ones(2).storage_type() is torch.FloatStorage
+        True
+        """
         return storage.TYPES[self._typed_storage().pickle_storage_type()]
 
     def is_distributed(self):
+        """False: a tensor, of any shape, lies in one process.
+
+        >>> torch.ones(2).is_distributed()
+        False
+        """
         return False
 
     def apply_(self, function):
-        """Replaces every element by function(element); on the CPU, slowly."""
+        """Replaces every element by function(element), whatever the shape; on the CPU, slowly.
+
+        >>> torch.ones(2).apply_(lambda x: x + 1)
+        tensor([2., 2.])
+        """
         _refuse_history(self, "apply_")
         flat = _C._tensor_from([function(x) for x in self.detach().flatten().tolist()], self.dtype, None)
         return self.detach().copy_(flat.view(self.shape)) is not None and self
 
     def map_(self, other, function):
-        """Replaces every element by function(element, other's element); on the CPU, slowly."""
+        """Replaces every element by function(element, other's element), of shapes that broadcast; on the CPU, slowly.
+
+        >>> torch.ones(2).map_(torch.ones(2), lambda a, b: a + b)
+        tensor([2., 2.])
+        """
         _refuse_history(self, "map_")
         pairs = zip(self.detach().flatten().tolist(), other.detach().expand_as(self).flatten().tolist())
         flat = _C._tensor_from([function(a, b) for a, b in pairs], self.dtype, None)

@@ -188,11 +188,21 @@ class _Pushed:
         return self.level.left((self.out, _like(self.out, derived), self.aux), keep)
 
 
+def _columns(pushed, at, x, randomness):
+    """The derivatives of each leaf of the result by each element of x, which is leaf `at` of the arguments."""
+    n = x.numel()
+    if not n:
+        return [y.new_zeros((0, *y.shape)) for y in pushed.ys]
+    still = [_C.zeros_like(other) for other in pushed.xs]
+    basis = _C.eye(n, dtype=x.dtype, device=x.device).reshape((n, *x.shape))
+    return vmap(lambda d: pushed.along([*still[:at], d, *still[at + 1:]]), randomness=randomness)(basis)
+
+
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """What jacrev gives, column by column: a derivative in the direction of each element of the arguments `argnums`.
+    """What jacrev gives, by columns: derivatives in the directions of all elements of the arguments `argnums` at once.
 
     func, argnums, has_aux: as jacrev's
-    randomness: is taken
+    randomness: what random operations are in the derivatives, as vmap's
 
     Shapes: for a result [*r] and an argument [*a], [*r, *a].
 
@@ -212,14 +222,9 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
         pushed = _Pushed(chosen, primals, has_aux, "jacfwd")
         parts = [[] for _ in pushed.ys]  # for each leaf of the result, its derivatives by the leaves of the arguments
         for at, x in enumerate(pushed.xs):
-            columns = []
-            for i in range(x.numel()):
-                directions = [_C.zeros_like(y) for y in pushed.xs]
-                directions[at].view(-1)[i] = 1
-                columns.append(pushed.along(directions))
+            columns = _columns(pushed, at, x, randomness)
             for k, y in enumerate(pushed.ys):
-                shape = (*y.shape, *x.shape)
-                parts[k].append(_C.stack([c[k] for c in columns], -1).reshape(shape) if columns else y.new_zeros(shape))
+                parts[k].append(columns[k].movedim(0, -1).reshape((*y.shape, *x.shape)))
         by_argument = [_like(primals, iter(part)) for part in parts]
         _, found, aux = pushed.result([part[0] if isinstance(argnums, int) else part for part in by_argument])
         return (found, aux) if has_aux else found

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import typing
 
+from ._operations.kinds import CompiledError as Error
 from .futures import Future
 from .nn import Module
 
@@ -85,14 +86,22 @@ class Attribute(typing.NamedTuple):
 
 
 class ScriptModule(Module):
-    """A Module. Programs that derive from it run as they are, and none of Taeda's own is one."""
+    """A Module. Programs that derive from it run as they are, and none of Taeda's own is one. Takes no arguments.
+
+    >>> isinstance(nn.Linear(2, 3), torch.jit.ScriptModule)
+    False
+    """
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value.value if builtins.isinstance(value, Attribute) else value)
 
 
 class ScriptFunction:
-    """What a compiled function would be: there is none."""
+    """What a compiled function would be: there is none. Takes no arguments.
+
+    >>> isinstance(torch.jit.script(len), torch.jit.ScriptFunction)
+    False
+    """
 
 
 # PyTorch's compiler takes these for one of several functions of a name; here the last definition counts, as in Python.
@@ -101,10 +110,6 @@ _overload = _overload_method = script
 
 class TracerWarning(Warning):
     """What a tracer would warn of."""
-
-
-class Error(RuntimeError):
-    """What compiled code would raise."""
 
 
 def script_method(fn):

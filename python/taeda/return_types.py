@@ -8,6 +8,7 @@ _CALLS = {
         "max", "min", "sort", "median", "nanmedian", "mode", "cummax", "cummin")},
     "aminmax": lambda x: _C.aminmax(x), "frexp": lambda x: _C.frexp(x), "geqrf": lambda x: _C.geqrf(x),
     "topk": lambda x: _C.topk(x, 1), "kthvalue": lambda x: _C.kthvalue(x, 1), "histogram": lambda x: _C.histogram(x, 2),
+    "histogramdd": lambda x: _C.histogramdd(x, 2),
     "triangular_solve": lambda x: _C.triangular_solve(x, x), "svd": lambda x: _C.svd(x),
     "lu_unpack": lambda x: _C.lu_unpack(*_C._linalg.lu_factor(x)),
     **{f"linalg_{name}": (lambda x, name=name: getattr(_C._linalg, name)(x)) for name in (

@@ -151,7 +151,15 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
          _disable_byteorder_record=False):
     """Writes an object with tensors to a file or a path: PyTorch's torch.load reads it.
 
-    A file that exists is replaced when all is written, and not before.
+    A file that exists is replaced when all is written, and not before. The first argument is any object that can be pickled,
+    its tensors of any shape.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save(torch.ones(2), file)
+    >>> _ = file.seek(0)
+    >>> torch.load(file)
+    tensor([1., 1.])
     """
     if isinstance(f, (str, os.PathLike)):
         folder = os.path.dirname(os.fspath(f)) or "."
@@ -412,7 +420,14 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
     With `weights_only` (the default) a file may hold tensors, numbers, texts and containers; anything else is an
     UnpicklingError that names it. Without, it can run any code. A file that is open is read from where it stands to the end of
-    one object: what was saved one after the other loads in turn.
+    one object: what was saved one after the other loads in turn. The first argument is a file or a path.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> torch.save({"w": torch.ones(2)}, file)
+    >>> _ = file.seek(0)
+    >>> torch.load(file)
+    {'w': tensor([1., 1.])}
     """
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")

@@ -8,6 +8,11 @@ globals().update({name: getattr(_C._sparse, name) for name in dir(_C._sparse) if
 
 def _legacy(dtype):
     def make(indices=None, values=None, size=None):
+        """A sparse tensor of indices [dims, n] and values [n, *]; deprecated: torch.sparse_coo_tensor.
+
+        >>> torch.sparse.FloatTensor(torch.tensor([[0, 1]]), torch.ones(2), (3,)).to_dense()
+        tensor([1., 1., 0.])
+        """
         warn_once("torch.sparse.SparseTensor(indices, values, shape, *, device=) is deprecated. Please use "
                   "torch.sparse_coo_tensor(indices, values, shape, dtype=, device=).")
         return _C.sparse_coo_tensor(indices, values, size, dtype=dtype)
@@ -17,7 +22,10 @@ def _legacy(dtype):
 class check_sparse_tensor_invariants:
     """Whether the columns of compressed rows are checked to ascend, which costs a pass over them; all else is always checked.
 
-    A context manager, a decorator, and a switch: `check_sparse_tensor_invariants.enable()`.
+    A context manager, a decorator, and a switch: `check_sparse_tensor_invariants.enable()`. The argument is a bool.
+
+    >>> torch.sparse.check_sparse_tensor_invariants.is_enabled()
+    False
     """
     _enabled = False
 

@@ -186,7 +186,11 @@ def tensor_over(storage, dtype):
 
 
 class UntypedStorage(_Storage):
-    """The bytes that a tensor's elements are in, shared with all of its views."""
+    """The bytes that a tensor's elements are in, shared with all of its views. The argument is a number of bytes, or a list.
+
+    >>> torch.UntypedStorage(4).nbytes()
+    4
+    """
 
     itemsize = 1
 
@@ -254,7 +258,11 @@ def warn_of_typed_storage():
 
 
 class TypedStorage(_Storage):
-    """The same as elements of a dtype."""
+    """The memory of a tensor, of any shape, as elements of a dtype, shared with all of its views.
+
+    >>> torch.ones(2).storage().dtype
+    torch.float32
+    """
 
     def __init__(self, *args, wrap_storage=None, dtype=None, device=None):
         if wrap_storage is None:
@@ -362,5 +370,13 @@ class _StorageType(type):
         return TypedStorage._of(_C.from_file(filename, shared, size, dtype=cls.dtype))
 
 
-TYPES = {name: _StorageType(name, (), {"dtype": getattr(_C, dtype), "__module__": "torch"})
+def _said(name, dtype):
+    return f"""Memory of {dtype} elements; deprecated: UntypedStorage. The argument is a number of elements, or a list of them.
+
+    >>> len(torch.{name}([1, 0]))
+    2
+    """
+
+
+TYPES = {name: _StorageType(name, (), {"dtype": getattr(_C, dtype), "__module__": "torch", "__doc__": _said(name, dtype)})
          for dtype, name in _NAMES.items()}

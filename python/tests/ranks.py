@@ -23,8 +23,8 @@ _own_sockets = []
 
 
 def own_port():
-    """A port that nobody else on this machine is given while this process lives: a socket that does not listen stays bound to it,
-    which leaves it to a server that sets SO_REUSEADDR."""
+    """A port that nobody else on this machine is given while this process lives: a socket that does not listen stays bound to
+    it, which leaves it to a server that sets SO_REUSEADDR."""
     own = socket.socket(socket.AF_INET)
     own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     own.bind(("", 0))

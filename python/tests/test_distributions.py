@@ -50,6 +50,20 @@ def test_words(call, text):
     assert text in str(error.value)
 
 
+@pytest.mark.parametrize("made, text", [
+    (lambda: D.Normal(0.0, 1.0), "Normal(loc: 0.0, scale: 1.0)"),
+    (lambda: D.Normal(torch.zeros(1), 1.0), "Normal(loc: tensor([0.]), scale: tensor([1.]))"),
+    (lambda: D.Normal(torch.zeros(3), 1.0), "Normal(loc: torch.Size([3]), scale: torch.Size([3]))"),
+    (lambda: D.Pareto(1.0, 2.0), "Pareto(alpha: 2.0, scale: 1.0)"),
+    (lambda: D.MultivariateNormal(torch.zeros(2), precision_matrix=torch.eye(2)),
+     "MultivariateNormal(loc: torch.Size([2]), precision_matrix: torch.Size([2, 2]))"),
+    (lambda: D.Independent(D.Bernoulli(logits=torch.zeros(2)), 1), "Independent(Bernoulli(logits: torch.Size([2])), 1)"),
+    (lambda: D.Uniform.support, "DependentProperty()"),
+])
+def test_printed(made, text):
+    assert repr(made()) == text
+
+
 def test_policy_gradient():
     logits = torch.zeros(1, 3, requires_grad=True)
     chosen = D.Categorical(logits=logits)
@@ -402,3 +416,28 @@ def test_the_default_of_checks_counts_when_values_are_checked():
     for checked in (known, chained):
         with pytest.raises(ValueError, match="to be within the support"):
             checked.log_prob(bad)
+
+
+def test_relaxed_outcomes_are_maps_of_their_logarithms():
+    temperature = t(0.7, requires_grad=True)
+    numbers = D.RelaxedBernoulli(temperature, probs=t([0.3, 0.6]))
+    vectors = D.RelaxedOneHotCategorical(temperature, probs=t([[0.3, 0.6], [0.1, 0.3]]))
+    for made, transform in ((numbers, D.SigmoidTransform), (vectors, D.ExpTransform)):
+        assert isinstance(made, D.TransformedDistribution) and isinstance(made.transforms[0], transform)
+        assert made.base_dist.probs is made.probs and made.temperature is temperature
+        assert made.expand((3, 2)).batch_shape == (3, 2) and type(made.expand((3, 2))) is type(made)
+        value, x = made.rsample(), made.base_dist.sample()
+        jacobian = made.transforms[0].log_abs_det_jacobian(x, made.transforms[0](x)).detach()
+        expected = made.base_dist.log_prob(x) - (jacobian.sum(-1) if made is vectors else jacobian)
+        torch.testing.assert_close(made.log_prob(made.transforms[0](x)), expected)
+        assert torch.autograd.grad(value.select(-1, 0).sum(), temperature)[0] != 0
+    with pytest.raises(ValueError, match=r"within the support \(Interval\(lower_bound=0.0, upper_bound=1.0\)\)"):
+        numbers.log_prob(t([0.5, 2.0]))
+    with pytest.raises(ValueError, match="Expected parameter probs .* of distribution LogitRelaxedBernoulli"):
+        D.RelaxedBernoulli(temperature, probs=t(2.0))
+
+
+def test_what_is_made_of_others_has_no_parameters_to_check(recwarn):
+    made = D.Independent(D.RelaxedBernoulli(t(0.7), probs=t([0.3, 0.6])), 1)
+    assert made.arg_constraints == {} and made.log_prob(t([0.2, 0.3])).shape == ()
+    assert not recwarn.list

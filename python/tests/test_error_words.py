@@ -10,6 +10,16 @@ def message_of(function, error=RuntimeError):
     return str(raised.value)
 
 
+def test_the_only_overload_of_as_many_arguments():
+    assert message_of(lambda: torch.sum([1, 2]), TypeError) == "sum(): argument 'input' (position 1) must be Tensor, not list"
+    assert "expected one of" in message_of(lambda: torch.ones(2).sum("a"), TypeError)
+
+
+def test_what_is_no_module():
+    said = message_of(lambda: torch.nn.Sequential(lambda x: x), TypeError)
+    assert said == f"{__name__}.test_what_is_no_module.<locals>.<lambda>.<locals>.<lambda> is not a Module subclass"
+
+
 def test_a_graph_that_is_gone():
     x = torch.ones(1, requires_grad=True)
     y = (x * x).sum()
@@ -31,3 +41,10 @@ def test_a_tensor_that_was_changed():
 def test_two_dtypes_of_a_product():
     said = message_of(lambda: torch.mm(torch.ones(2, 2), torch.ones(2, 2, dtype=torch.float16)))
     assert "Half" in said and "c10" not in said
+
+
+def test_functions_that_pytorch_removed():
+    for name, instead in {"cholesky": "cholesky", "qr": "qr", "symeig": "eigh", "solve": "solve"}.items():
+        for of in (torch, torch.Tensor):
+            said = message_of(lambda: getattr(of, name)(torch.eye(2)))
+            assert "now removed" in said and said.endswith(f"`torch.linalg.{instead}`."), name

@@ -166,3 +166,17 @@ def test_numpy_is_not_needed(run_python):
                "torch.ones(2).add(1).tolist(); print(torch.ones(2))\n"
                "print('numpy' in sys.modules)\n")
     assert run_python(program) == "tensor([1., 1.])\nFalse\n"
+
+
+def test_arrays_of_derived_classes(tmp_path):
+    class Own(np.ndarray):
+        pass
+
+    def mapped(shape):
+        return np.memmap(tmp_path / "numbers", dtype="float32", mode="w+", shape=shape)
+
+    masked = np.ma.masked_array([1.0, 2.0], [True, False])
+    for given in (mapped((2, 3)), mapped((3,)), mapped(()), np.matrix([[1, 2]]), masked, np.arange(3).view(Own)):
+        for made in (torch.tensor(given), torch.as_tensor(given), torch.from_numpy(given)):
+            assert made.shape == given.shape and made.tolist() == np.asarray(given).tolist()
+            assert made.dtype == torch.from_numpy(np.asarray(given)).dtype

@@ -1,7 +1,9 @@
 """torch.func over nested containers, einsum with lists of subscripts, what autograd.functional gives back."""
 
 import json
+import math
 import pathlib
+import warnings
 
 import pytest
 
@@ -250,9 +252,133 @@ def test_samples_are_computed_at_once(x):
     assert torch.allclose(torch.func.vmap(f)(x), x @ x.t()) and calls == [(4,)]
     assert torch.equal(torch.func.vmap(torch.sin, chunk_size=2)(x), x.sin())
     assert torch.func.vmap(lambda a: a[0], out_dims=-1)(x[..., None]).shape == (1, 3)
-    with pytest.warns(UserWarning, match="performance drop .* aten::histc"):
-        found = torch.func.vmap(lambda a: torch.histc(a, 4))(x)
-    assert torch.equal(found, torch.stack([torch.histc(a, 4) for a in x]))
+    rows = x[:, :, None].double()
+    with pytest.warns(UserWarning, match="performance drop .* aten::pdist"):
+        found = torch.func.vmap(F.pdist)(rows)
+    assert torch.equal(found, torch.stack([F.pdist(a) for a in rows]))
+
+
+@pytest.fixture
+def no_loops():
+    """What goes sample by sample is an error."""
+    torch.set_warn_always(True)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="There is a performance drop|vmap: the formula of")
+        yield
+    torch.set_warn_always(False)
+
+
+def numbers(*shape):
+    count = math.prod(shape)
+    return (torch.arange(count, dtype=torch.double) * 1.37 + 0.3).sin().reshape(shape)
+
+
+ROWS, PLACES = numbers(3, 2, 3, 4), (numbers(3, 2, 3) * 10).long().abs() % 5
+
+
+@pytest.mark.parametrize("name, f, samples", [
+    *[(f"pad {mode}", lambda a, mode=mode: F.pad(a, (1, 2), mode=mode), ROWS)
+      for mode in ("constant", "reflect", "replicate", "circular")],
+    *[(f"pad plane {mode}", lambda a, mode=mode: F.pad(a, (1, 2, 0, 1), mode=mode), numbers(3, 2, 2, 3, 4))
+      for mode in ("constant", "reflect", "replicate", "circular")],
+    ("pad vector", lambda a: F.pad(a, (1, -1), value=2.0), ROWS[:, 0, 0]),
+    ("nearest", lambda a: F.interpolate(a, size=6), ROWS),
+    ("linear", lambda a: F.interpolate(a, scale_factor=1.5, mode="linear"), ROWS),
+    ("area", lambda a: F.interpolate(a, size=2, mode="area"), ROWS),
+    ("bicubic", lambda a: F.interpolate(a, size=(5, 3), mode="bicubic"), numbers(3, 1, 2, 3, 4)),
+    ("grid", lambda a: F.grid_sample(a, numbers(1, 2, 2, 2), align_corners=False), numbers(3, 1, 2, 3, 4)),
+    ("grid of each", lambda a: F.grid_sample(numbers(1, 2, 3, 4), a, align_corners=False), numbers(3, 1, 2, 2, 2)),
+    ("roll", lambda a: a.roll(3), ROWS), ("roll number", lambda a: a.sum().roll(1), ROWS),
+    ("histc", lambda a: torch.histc(a, 4), ROWS), ("histc range", lambda a: torch.histc(a, 3, -0.5, 1), ROWS),
+    ("bucketize", lambda a: torch.bucketize(a, torch.tensor([-0.5, 0.2])), ROWS),
+    ("bucketize of each", lambda a: torch.bucketize(ROWS[0], a.sort()[0]), ROWS[:, 0, 0]),
+    ("bucketize number", lambda a: torch.bucketize(0.25, a.sort()[0]), ROWS[:, 0, 0]),
+    ("searchsorted", lambda a: torch.searchsorted(a.sort()[0], ROWS[0]), ROWS[:, 0, 0]),
+    ("searchsorted rows", lambda a: torch.searchsorted(a.sort()[0], a.flip(0), side="right"), ROWS),
+    ("searchsorted number", lambda a: torch.searchsorted(a.sort()[0], 0.25), ROWS[:, 0, 0]),
+    ("searchsorted sorter", lambda a: torch.searchsorted(a, 0.25, sorter=a.argsort()), ROWS[:, 0, 0]),
+    ("isin", lambda a: torch.isin(a, torch.tensor([1, 3])), PLACES),
+    ("isin of each", lambda a: torch.isin(torch.arange(6), a, invert=True), PLACES),
+    ("masked_scatter", lambda a: a.masked_scatter(a > 0, a.flip(0).contiguous()), ROWS),
+    ("lstsq", lambda a: torch.linalg.lstsq(a.mT, numbers(2, 4, 2)).solution, ROWS),
+    ("lu_solve", lambda a: torch.linalg.lu_solve(*torch.linalg.lu_factor(a @ a.mT + torch.eye(3)), a), ROWS),
+    ("stft", lambda a: torch.view_as_real(torch.stft(a, 4, window=torch.ones(4).double(), return_complex=True)), ROWS[:, 0]),
+    ("istft", lambda a: torch.istft(torch.stft(a, 4, window=torch.ones(4).double(), return_complex=True), 4,
+                                    window=torch.ones(4).double()), numbers(3, 12)),
+    *[(f"bag {mode}", lambda a, mode=mode: F.embedding_bag(PLACES[0], a, mode=mode), numbers(3, 5, 2))
+      for mode in ("sum", "mean", "max")],
+    ("bag of each", lambda a: F.embedding_bag(a, numbers(5, 2), mode="sum"), PLACES),
+    ("bag shares", lambda a: F.embedding_bag(PLACES[0], numbers(5, 2), per_sample_weights=a, mode="sum"), numbers(3, 2, 3)),
+    ("bag offsets", lambda a: F.embedding_bag(PLACES[0, 0], a, torch.tensor([0, 2])), numbers(3, 5, 2)),
+    ("embedding", lambda a: F.embedding(PLACES[0], a, padding_idx=1, scale_grad_by_freq=True), numbers(3, 5, 2)),
+])
+def test_samples_are_not_taken_one_by_one(name, f, samples, no_loops):
+    leaf = samples.clone()
+    if leaf.is_floating_point():
+        leaf.requires_grad_()
+    found, expected = torch.vmap(f)(leaf), torch.stack([f(a) for a in leaf])
+    assert found.dtype == expected.dtype and torch.allclose(found, expected, rtol=1e-9, atol=1e-12)
+    if expected.requires_grad:
+        weights = numbers(*expected.shape)
+        by_map, = torch.autograd.grad(found, leaf, weights)
+        assert torch.allclose(by_map, torch.autograd.grad(expected, leaf, weights)[0], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_recurrent_networks_of_samples_and_of_each_sample(kind, batch_first, no_loops):
+    nets = [getattr(nn, kind)(4, 2, num_layers=2, bidirectional=True, batch_first=batch_first).double() for _ in range(3)]
+    for out in (torch.vmap(lambda a: nets[0](a)[0])(ROWS), ):
+        assert torch.allclose(out, torch.stack([nets[0](a)[0] for a in ROWS]))
+    parameters, buffers = torch.func.stack_module_state(nets)
+    out = torch.vmap(lambda p, b: torch.func.functional_call(nets[0], (p, b), (ROWS[0],))[0])(parameters, buffers)
+    assert torch.allclose(out, torch.stack([net(ROWS[0])[0] for net in nets]))
+    slope, = torch.autograd.grad(out.sin().sum(), parameters["weight_hh_l1"])
+    nets[1](ROWS[0])[0].sin().sum().backward()
+    assert torch.allclose(slope[1], nets[1].weight_hh_l1.grad)
+
+
+def test_bags_of_each_sample_s_own():
+    starts = torch.tensor([[0, 1], [0, 2], [0, 3]])
+    for mode in ("sum", "max"):
+        def f(offsets):
+            return F.embedding_bag(PLACES[0, 0], numbers(5, 2), offsets, mode=mode)
+        assert torch.allclose(torch.vmap(f)(starts), torch.stack([f(s) for s in starts]))
+
+
+def test_jacfwd_takes_all_directions_at_once(monkeypatch):
+    calls, by = [], torch.func._by
+    monkeypatch.setattr(torch.func, "_by", lambda *args, **kwargs: (calls.append(1), by(*args, **kwargs))[1])
+    x, y = numbers(2, 3), numbers(3)
+
+    def f(a, b):
+        return {"sum": (a @ b).sin(), "other": b.sum()}
+    found = torch.func.jacfwd(f, argnums=(0, 1))(x, y)
+    assert len(calls) == 2
+    expected = torch.func.jacrev(f, argnums=(0, 1))(x, y)
+    for name in found:
+        for a, b in zip(found[name], expected[name]):
+            assert a.shape == b.shape and torch.allclose(a, b)
+    assert torch.func.jacfwd(lambda a: a * 2)(torch.zeros(0)).shape == (0, 0)
+
+
+def test_a_mapped_tensor_has_no_memory_and_a_gradient_of_its_own(x):
+    for wrong in (lambda a: a.numpy(), lambda a: a.data_ptr(), lambda a: a.tolist(), lambda a: a.__array__()):
+        with pytest.raises(RuntimeError, match="^Cannot access data pointer of Tensor that doesn't have storage$"):
+            torch.vmap(lambda a, wrong=wrong: (wrong(a), a)[1])(x)
+    for wrong in (float, int, lambda a: a.item(), lambda a: [1, 2][a.long()]):
+        with pytest.raises(RuntimeError, match="calling .item\\(\\) on a Tensor"):
+            torch.vmap(lambda a, wrong=wrong: (wrong(a.sum()), a)[1])(x)
+    with pytest.raises(RuntimeError, match="^backward\\(\\) called inside a functorch transform"):
+        torch.vmap(lambda a: (a.sum().backward(), a)[1])(x.clone().requires_grad_())
+
+    def doubled(a):
+        assert a.grad is None
+        a.grad = a * 2
+        return a.grad
+    y = x.clone().requires_grad_()
+    y.grad = x.clone()
+    assert torch.equal(torch.vmap(doubled)(y), x * 2) and torch.equal(y.grad, x)
 
 
 def test_derivatives_in_maps(x):
@@ -281,3 +407,31 @@ def test_hessians_of_one_and_of_many_are_those_of_a_row_at_a_time(f):
     rows = [torch.autograd.functional.hessian(f, row) for row in x]
     assert torch.allclose(torch.func.hessian(f)(x[0]), rows[0], atol=1e-4)
     assert torch.allclose(torch.vmap(torch.func.hessian(f))(x), torch.stack(rows), atol=1e-4)
+
+
+@pytest.mark.parametrize("made,shape,batch_first", [
+    (lambda: nn.Sequential(nn.Conv2d(2, 3, 2), nn.GroupNorm(1, 3), nn.Flatten(), nn.Linear(12, 2)),
+     (4, 2, 3, 3), True),
+    (lambda: torch.nn.Linear(2, 3), (5, 4, 2), False)], ids=["image", "sequence"])
+def test_gradients_of_each_sample(made, shape, batch_first):
+    from taeda.nn.utils._per_sample_grad import call_for_per_sample_grads
+    torch.manual_seed(0)
+    module, x, dim = made(), torch.randn(shape), 0 if batch_first else 1
+    frozen = next(module.parameters()).requires_grad_(False)
+    out = call_for_per_sample_grads(module, loss_reduction="mean", batch_first=batch_first)(x)
+    torch.testing.assert_close(out, module(x))
+    (out.square().sum() / 4).backward()
+    assert not hasattr(frozen, "grad_sample")
+    for parameter in list(module.parameters())[1:]:
+        expected = [torch.autograd.grad(module(x.narrow(dim, i, 1)).square().sum(), parameter)[0] for i in range(4)]
+        torch.testing.assert_close(parameter.grad_sample, torch.stack(expected))
+        assert parameter.grad is None
+    with pytest.raises(RuntimeError, match="Please clear out the grad_sample"):
+        call_for_per_sample_grads(module)
+    with pytest.raises(RuntimeError, match="to be sum or mean, got none"):
+        call_for_per_sample_grads(module, loss_reduction="none")
+    two = call_for_per_sample_grads(torch.nn.Bilinear(1, 1, 1))
+    with pytest.raises(RuntimeError, match="one input with batch size 2 and one with batch size 3"):
+        two(torch.ones(2, 1), torch.ones(3, 1))
+    with pytest.raises(RuntimeError, match="Unable to find a tensor"):
+        two()

@@ -516,3 +516,26 @@ def test_containers_of_classes_of_a_programs_own():
     made = pytree.mapped(lambda n: n + 1, bag)
     assert made == {"a": [2, (3,)], "b": {"c": 4}} and type(made) is Bag and type(made["a"][1]) is torch.Size
     assert pytree.mapped(len, [bag, "ab"], is_leaf=lambda value: isinstance(value, dict)) == [2, 2]
+
+
+def test_a_place_for_new_nodes_counts_from_the_call_on():
+    traced = fx.symbolic_trace(lambda x: x.relu() + 1)
+    graph = traced.graph
+    relu = next(node for node in graph.nodes if node.target == "relu")
+    place = graph.inserting_after(relu)
+    made = graph.call_function(torch.sigmoid, (relu,))
+    next(node for node in graph.nodes if node.target is operator.add).replace_input_with(relu, made)
+    graph.lint()
+    with graph.inserting_before(relu):
+        graph.call_function(torch.neg, (next(iter(graph.nodes)),))
+    place.__exit__(None, None, None)
+    graph.lint()
+    assert [node.name for node in graph.nodes] == ["x", "neg", "relu", "sigmoid", "add", "output"]
+    traced.recompile()
+    assert traced(torch.zeros(1)).item() == 1.5
+
+
+def test_the_class_of_one_graph_module_says_so():
+    traced = fx.symbolic_trace(nn.Linear(1, 1))
+    assert type(traced).__name__ == "Linear" and "GraphModuleImpl" in str(type(traced)) and isinstance(traced, fx.GraphModule)
+    assert copy.deepcopy(traced).code == pickle.loads(pickle.dumps(traced)).code == traced.code

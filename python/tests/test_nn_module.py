@@ -414,6 +414,8 @@ def test_a_compiled_module_names_its_state_as_pytorch_does():
         assert torch.equal(again(x), made(x)) and again._orig_mod is not module
     del made.scale
     assert not hasattr(module, "scale")
+    made._orig_mod = other = nn.Linear(2, 3)
+    assert made._orig_mod is other and made(x).shape == (3, 3) and "_orig_mod" not in dict(module.named_children())
 
 
 def test_attributes_of_subclasses_follow_pythons_rules():

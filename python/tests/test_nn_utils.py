@@ -212,3 +212,20 @@ def test_attention_backends():
     with pytest.raises(AssertionError, match="Backend must be an instance of SDPBackend"):
         with nn.attention.sdpa_kernel(3):
             pass
+
+
+def test_adaptive_softmax_takes_no_targets_and_says_what_does_not_fit():
+    layer = nn.AdaptiveLogSoftmaxWithLoss(4, 6, cutoffs=[2, 4])
+    x = torch.randn(3, 4, requires_grad=True)
+    layer(x, torch.tensor([0, 3, 5])).loss.backward()
+    assert x.grad is not None and layer.tail[1][0].weight.grad is not None
+    known = layer.log_prob(x).gather(1, torch.tensor([[0], [3], [5]]))
+    assert torch.allclose(layer(x, torch.tensor([0, 3, 5])).output, known[:, 0])
+    assert layer(x[0], torch.tensor(3)).output.shape == ()
+    assert layer(x[:0], torch.tensor([], dtype=torch.long)).output.shape == (0,)
+    for target, said in ((torch.tensor([1]), "should have the same size in the batch dimension"),
+                         (torch.tensor(1), "0D target tensor expects 1D input tensors"),
+                         (torch.tensor([0, 1, 6]), r"Target values should be in \[0, 5\], but values in range \[0, 6\]"),
+                         (torch.ones(3, 1), "0D or 1D target tensor expected")):
+        with pytest.raises(RuntimeError, match=said):
+            layer(x, target)

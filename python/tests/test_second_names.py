@@ -125,7 +125,7 @@ def test_sizes_that_are_known():
     with pytest.raises(RuntimeError, match="Invalid value range"):
         torch.sym_constrain_range_for_size(5, max=4)
     for name in ("lstsq", "eig", "solve", "matrix_rank"):
-        with pytest.raises(RuntimeError, match=f"use torch.linalg.{name}"):
+        with pytest.raises(RuntimeError, match=f"in favor of `torch.linalg.{name}`"):
             getattr(torch, name)(torch.eye(2))
 
 

@@ -90,6 +90,13 @@ def test_jit_gives_back_what_it_is_given():
         torch.jit.freeze(module.train())
 
 
+@pytest.mark.parametrize("error", [AssertionError, torch.jit.Error, RuntimeError])
+def test_unmet_conditions_are_errors_of_eager_and_of_compiled_code(error):
+    torch._assert(True, "not this")
+    with pytest.raises(error, match="^a last dimension of 3$"):
+        torch.jit.script(lambda x: torch._assert(x.shape[-1] == 3, "a last dimension of 3"))(torch.ones(2))
+
+
 def test_choices_of_attention_change_nothing():
     cuda = torch.backends.cuda
     assert cuda.flash_sdp_enabled() and cuda.math_sdp_enabled()

@@ -79,10 +79,10 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
         "autograd.grad when creating the graph to avoid this. If you have to use this function, "
         "make sure to reset the .grad fields of your parameters to None after use to break the "
         "cycle and avoid the leak.");
-  if (MappedPass::is_one(tensors)) {
-    const MappedPass plain(tensors, grad_tensors);
-    return backward(plain.outputs, plain.weights, retain_graph, create_graph, inputs);
-  }
+  TAEDA_CHECK(Maps::depth() == 0,
+              "backward() called inside a functorch transform. This is not supported, please use "
+              "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+              "transforms.");
   std::vector<Tensor> results(inputs.size());
   Pass pass(retain_graph.value_or(create_graph), create_graph, true);
   add_roots(pass, tensors, grad_tensors);

@@ -1,5 +1,6 @@
 #include "taeda/autograd/gradcheck.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -36,7 +37,8 @@ int64_t number_count(const Tensor& t) { return t.is_complex() ? 2 * t.numel() : 
 
 std::vector<double> host_values(const Tensor& t) {
   NoGradGuard guard;
-  const Tensor host = t.detach().to_dense().cpu().contiguous();
+  const ScalarType dtype = t.is_complex() ? kComplexDouble : kDouble;
+  const Tensor host = t.detach().to_dense().to(kCPU, dtype).contiguous();
   const auto* p = static_cast<const double*>(host.data_ptr());
   return {p, p + number_count(host)};
 }
@@ -53,8 +55,12 @@ Tensor with_values(const Tensor& model, const std::vector<double>& values) {
   return out;
 }
 
-std::vector<Tensor> checked_outputs(const GradcheckFn& fn, const std::vector<Tensor>& inputs) {
+void check_function(const GradcheckFn& fn) {
   TAEDA_CHECK_VALUE(fn, "gradcheck: expected a function, but got an empty one");
+}
+
+std::vector<Tensor> checked_outputs(const GradcheckFn& fn, const std::vector<Tensor>& inputs) {
+  check_function(fn);
   std::vector<Tensor> out;
   for (const Tensor& t : fn(inputs))
     if (t.defined() && is_differentiable(t.dtype())) out.push_back(t);
@@ -112,39 +118,51 @@ bool close(const Jacobian& a, const Jacobian& n, const GradcheckOptions& o) {
   return true;
 }
 
+bool wants_difference(const Tensor& t) { return t.defined() && t.requires_grad(); }
+
+void check_precision(const std::vector<Tensor>& inputs) {
+  for (const Tensor& t : inputs)
+    TAEDA_CHECK_VALUE(
+        !wants_difference(t) || t.dtype() == kDouble || t.dtype() == kComplexDouble,
+        "gradcheck expects float64 or complex128 inputs, got ", to_string(t.dtype()));
+}
+
 }  // namespace
 
-bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
-               const GradcheckOptions& options) {
-  bool any = false;
-  for (const Tensor& t : inputs) {
-    if (!t.defined() || !t.requires_grad()) continue;
-    any = true;
-    TAEDA_CHECK_VALUE(t.dtype() == kDouble || t.dtype() == kComplexDouble,
-                      "gradcheck expects float64 or complex128 inputs, got ", to_string(t.dtype()));
-  }
+std::string detail::gradient_mismatch(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+                                      const GradcheckOptions& options) {
   TAEDA_CHECK_VALUE(
-      any,
-      "gradcheck expects at least one input tensor to require gradient, but none of them have "
+      std::any_of(inputs.begin(), inputs.end(), wants_difference),
+      "gradcheck expects at least one input tensor to require gradient, but none of the them have "
       "requires_grad=true.");
   AutoGradMode grad_on(true);
   const std::vector<Tensor> outputs = checked_outputs(fn, inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].defined() || !inputs[i].requires_grad()) continue;
+    if (!wants_difference(inputs[i])) continue;
     std::vector<Jacobian> n = numerical(fn, inputs, i, outputs, options.eps);
     for (size_t o = 0; o < outputs.size(); ++o) {
       Jacobian a(number_count(inputs[i]), number_count(outputs[o]));
       if (outputs[o].requires_grad()) a = analytical(outputs[o], inputs[i]);
-      TAEDA_CHECK(close(a, n[o], options), "Jacobian mismatch for output ", o,
-                  " with respect to input ", i, ",\nnumerical:", n[o].str(),
-                  "\nanalytical:", a.str());
+      if (!close(a, n[o], options))
+        return taeda::detail::concat("Jacobian mismatch for output ", o, " with respect to input ",
+                                     i, ",\nnumerical:", n[o].str(), "\nanalytical:", a.str());
     }
   }
+  return {};
+}
+
+bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+               const GradcheckOptions& options) {
+  check_precision(inputs);
+  const std::string mismatch = detail::gradient_mismatch(fn, inputs, options);
+  TAEDA_CHECK(mismatch.empty(), mismatch);
   return true;
 }
 
-bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
-                   const std::vector<Tensor>& given, const GradcheckOptions& options) {
+std::string detail::second_gradient_mismatch(const GradcheckFn& fn,
+                                             const std::vector<Tensor>& inputs,
+                                             const std::vector<Tensor>& given,
+                                             const GradcheckOptions& options) {
   AutoGradMode grad_on(true);
   std::vector<Tensor> all = inputs;
   const std::vector<Tensor> outputs = checked_outputs(fn, inputs);
@@ -169,7 +187,17 @@ bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
       if (t.defined() && t.requires_grad()) wanted.push_back(t);
     return grad(outs, wanted, weights, true, true, true);
   };
-  return gradcheck(gradient, all, options);
+  return gradient_mismatch(gradient, all, options);
+}
+
+bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+                   const std::vector<Tensor>& grad_outputs, const GradcheckOptions& options) {
+  check_function(fn);
+  check_precision(inputs);
+  const std::string mismatch =
+      detail::second_gradient_mismatch(fn, inputs, grad_outputs, options);
+  TAEDA_CHECK(mismatch.empty(), mismatch);
+  return true;
 }
 
 }  // namespace taeda::inline v0_2::autograd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "taeda/tensor/tensor.h"
@@ -31,5 +32,15 @@ bool gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
 bool gradgradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
                    const std::vector<Tensor>& grad_outputs = {},
                    const GradcheckOptions& options = {});
+
+namespace detail {
+/// What gradcheck and gradgradcheck throw; empty where gradients agree. Inputs may be of any
+/// floating dtype.
+std::string gradient_mismatch(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+                              const GradcheckOptions& options);
+std::string second_gradient_mismatch(const GradcheckFn& fn, const std::vector<Tensor>& inputs,
+                                     const std::vector<Tensor>& grad_outputs,
+                                     const GradcheckOptions& options);
+}  // namespace detail
 
 }  // namespace taeda::autograd

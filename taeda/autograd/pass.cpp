@@ -9,11 +9,8 @@
 #include "taeda/autograd/pass.h"
 
 #include <algorithm>
-#include <bit>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_set>
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/engine.h"
@@ -23,7 +20,6 @@
 #include "taeda/base/error.h"
 #include "taeda/base/rethrow.h"
 #include "taeda/base/tracing.h"
-#include "taeda/base/warning.h"
 #include "taeda/tensor/mapped.h"
 #include "taeda/tensor/sparse.h"
 
@@ -35,17 +31,6 @@ thread_local Pass* current_pass = nullptr;
 thread_local int leaf_hooks = 0;
 
 TensorVec apply(Node& node, TensorVec grads, Needs needs);
-
-void warn_once_of_samples(const std::string& name) {
-  static std::mutex mutex;
-  static auto& warned = *new std::unordered_set<std::string>;
-  {
-    const std::lock_guard lock(mutex);
-    if (!warned.insert(name).second) return;
-  }
-  TAEDA_WARN("vmap: the formula of ", name,
-             " takes gradients of one sample at a time; a batched backward pass is slower there");
-}
 
 /// The formula of a node for one sample of `level` after the other.
 TensorVec apply_to_samples(Node& node, const TensorVec& grads, Needs needs, int level) {
@@ -61,9 +46,8 @@ TensorVec apply_to_samples(Node& node, const TensorVec& grads, Needs needs, int 
     all.resize(made.size());
     for (size_t k = 0; k < made.size(); ++k) {
       if (!made[k].defined()) continue;
-      DimVector sizes(made[k].sizes());
-      sizes.insert(0, Maps::samples(level));
-      if (!all[k].defined()) all[k] = made[k].new_zeros(sizes);
+      if (!all[k].defined())
+        all[k] = made[k].new_zeros(with_samples(Maps::samples(level), made[k].sizes()));
       all[k].select(0, i).copy_(made[k]);
     }
   }
@@ -72,21 +56,21 @@ TensorVec apply_to_samples(Node& node, const TensorVec& grads, Needs needs, int 
   return all;
 }
 
-/// The formula of a node. One that does not take gradients of many samples (Note [Mapped tensors]),
-/// since it writes them into a tensor that is not mapped or calls a kernel itself, says so by an
-/// error; it is called for each sample then.
+/// The formula of a node, for each sample if it cannot be for all: Note [Mapped tensors].
 TensorVec apply(Node& node, TensorVec grads, Needs needs) {
   uint64_t levels = 0;
   if (Interceptors::has(Interceptors::kMap)) [[unlikely]]
     for (const Tensor& g : grads)
       if (g.defined()) levels |= mapped_levels(g);
-  const int level = 63 - std::countl_zero(levels);
+  const int level = innermost_of(levels);
   if (level < 0 || Maps::samples(level) == 0) return node.apply(std::move(grads), needs);
   try {
     return node.apply(grads, needs);
-  } catch (const Error&) {
+  } catch (const UnmappedError&) {
     TensorVec out = apply_to_samples(node, grads, needs, level);
-    warn_once_of_samples(node.name());
+    warn_once_of_samples(taeda::detail::concat(
+        "vmap: the formula of ", node.name(),
+        " takes gradients of one sample at a time; a batched backward pass is slower there"));
     return out;
   }
 }
@@ -314,10 +298,12 @@ void Pass::add_to(Tensor& sum, Tensor grad) const {
   }
   // A sum with a dense tensor is dense, and begins with it.
   if (!sum.is_strided() && grad.is_strided()) std::swap(sum, grad);
-  // Nobody else holds the sum, but on another stream somebody may still read it.
+  // Nobody else holds the sum, but on another stream somebody may still read it. Who holds what is
+  // behind a mapped one is not known.
   const bool mine = !GradMode::is_enabled() && !several_streams_ && sum.use_count() == 1 &&
                     sum.storage().use_count() == 1 && sum.dtype() == grad.dtype() &&
-                    sum.layout().is_non_overlapping_and_dense();
+                    sum.layout().is_non_overlapping_and_dense() && !is_mapped(sum) &&
+                    !is_mapped(grad);
   if (mine)
     sum.add_(grad);
   else

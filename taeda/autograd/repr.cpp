@@ -1,5 +1,4 @@
 // Python-style text of a tensor, with its place in the graph.
-#include <bit>
 #include <cstdio>
 
 #include "taeda/autograd/node.h"
@@ -16,7 +15,7 @@ std::string mapped_text(const Tensor& t) {
   std::string value = lowered(t).repr();
   for (size_t at = 0; (at = value.find('\n', at)) != value.npos; at += 5)
     value.insert(at + 1, "    ");
-  const int level = 63 - std::countl_zero(mapped_levels(t));
+  const int level = innermost_of(mapped_levels(t));
   return detail::concat("BatchedTensor(lvl=", level, ", bdim=0, value=\n    ", value, "\n)");
 }
 
@@ -39,4 +38,4 @@ std::string Tensor::repr() const {
 
 void Tensor::print() const { std::printf("%s\n", repr().c_str()); }
 
-}  // namespace taeda
+}  // namespace taeda::inline v0_2

@@ -58,11 +58,19 @@ void warn_if_inner(const Tensor& t) {
       "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead.");
 }
 
+/// What a tensor of a map was given as its gradient is its own, no part of the plain one's.
+Tensor& own_grad(const Tensor& t) {
+  auto& slot = t.unsafe_impl()->meta;
+  if (!slot) slot = std::make_unique<AutogradMeta>();
+  return static_cast<AutogradMeta&>(*slot).grad;
+}
+
 }  // namespace
 
 const Tensor& Tensor::grad() const {
   static const Tensor undefined;
   impl();
+  if (is_mapped(*this)) return own_grad(*this);
   const AutogradMeta* meta = find_meta(*this);
   if (!meta) {
     warn_if_inner(*this);
@@ -75,6 +83,7 @@ const Tensor& Tensor::grad() const {
 
 Tensor& Tensor::mutable_grad() const {
   impl();
+  if (is_mapped(*this)) return own_grad(*this);
   AutogradMeta& meta = meta_of(*this);
   return meta.retained ? *meta.retained->value : meta.grad;
 }

@@ -1,7 +1,9 @@
 // A non-owning view of consecutive values, constructible from braces, vectors and arrays.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -37,6 +39,9 @@ class ArrayRef {
   constexpr ArrayRef(const std::initializer_list<T>& list)
       : ArrayRef(list.size() ? list.begin() : nullptr, list.size()) {}
   ArrayRef(const std::vector<T>& v) : data_(v.data()), size_(v.size()) {}
+  /// Dimensions that are not named are none: for an operation that takes several, all of them.
+  template <std::same_as<std::nullopt_t> N>
+  constexpr ArrayRef(N) requires std::same_as<T, int64_t> {}
   template <size_t N>
   constexpr ArrayRef(const std::array<T, N>& a) : data_(a.data()), size_(N) {}
   template <size_t N>
@@ -61,10 +66,7 @@ class ArrayRef {
   std::vector<T> vec() const { return {begin(), end()}; }
 
   friend bool operator==(ArrayRef a, ArrayRef b) {
-    if (a.size_ != b.size_) return false;
-    for (size_t i = 0; i < a.size_; ++i)
-      if (!(a.data_[i] == b.data_[i])) return false;
-    return true;
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
 
  private:
@@ -82,8 +84,7 @@ using IntArrayRef = ArrayRef<int64_t>;
 /// A list of integers that may be missing, which is not the same as empty.
 class OptionalIntArrayRef {
  public:
-  OptionalIntArrayRef() = default;
-  OptionalIntArrayRef(std::nullopt_t) {}
+  OptionalIntArrayRef(std::nullopt_t = std::nullopt) {}
   OptionalIntArrayRef(const int64_t& one) : list_(IntArrayRef(one)) {}
   OptionalIntArrayRef(const std::initializer_list<int64_t>& list) : list_(IntArrayRef(list)) {}
   template <class L>

@@ -1,4 +1,4 @@
-// The largest batch that a device's memory holds, found by trying.
+// The largest batch that a device's memory holds, at least 1, found by trying.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct BatchSizeOptions {
 
 /// Bytes are those of the device's live blocks.
 struct BatchSizeReport {
-  int64_t batch_size = 0;  ///< the largest that fits
+  int64_t batch_size = 0;  ///< the largest number of examples that fits, at least 1
   bool limited = false;    ///< it is options.max: a larger one may fit
-  int64_t peak_bytes = 0;  ///< with that batch
+  int64_t peak_bytes = 0;  ///< the most bytes in use with that batch
   int64_t bytes_per_sample = 0;
   int64_t tries = 0;
 };

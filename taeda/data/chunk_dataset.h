@@ -29,7 +29,7 @@ class ChunkDataReader {
   /// Chunk `chunk_index`, of any size; and how many there are.
   virtual ChunkType read_chunk(size_t chunk_index) = 0;
   virtual size_t chunk_count() = 0;
-  /// Called when an epoch begins.
+  /// Called when an epoch begins; the chunks of `chunk_index` must be readable again from then on.
   virtual void reset() = 0;
 };
 
@@ -49,12 +49,12 @@ struct ChunkDatasetOptions {
     TAEDA_CHECK_VALUE(cache_size_ >= batch_size_, "Cache size ", cache_size_,
                       " is less than batch size ", batch_size_, ".");
   }
-  /// Groups of chunks that are read at once.
+  /// Groups of chunks that are read at once, at least 1; how many examples a batch has.
   TAEDA_ARG(size_t, preloader_count);
   TAEDA_ARG(size_t, batch_size);
-  /// Examples that may be in memory before reading waits.
+  /// The most examples in memory before reading waits, at least 1; 2048 by default.
   TAEDA_ARG(size_t, cache_size) = 2048;
-  /// Chunks whose examples are put into one order.
+  /// How many chunks are put into one random order of their examples; 1 by default.
   TAEDA_ARG(size_t, cross_chunk_shuffle_count) = 1;
 };
 
@@ -118,7 +118,7 @@ class ChunkDataset final
     position_ = 0;
     read_ahead();
   }
-  /// The number of examples is not known.
+  /// How many examples there are: nothing, because that is not known by default.
   std::optional<size_t> size() const override { return std::nullopt; }
   ChunkSampler& chunk_sampler() { return chunk_sampler_; }
   const ChunkDatasetOptions& options() const { return options_; }

@@ -1,4 +1,5 @@
-// Tables in text files (RFC 4180), and a dataset of one.
+// Tables in text files (RFC 4180), and a dataset of one. A table has the same number of cells in
+// each row, else an Error names the line.
 #pragma once
 
 #include <optional>
@@ -12,9 +13,10 @@
 namespace taeda::inline v0_2::data {
 
 struct CsvTable {
-  std::vector<std::string> names;  ///< of the columns; "0", "1", ... without a header
+  /// the names of the columns; by default "0", "1", ... without a header
+  std::vector<std::string> names;
   std::vector<std::vector<std::string>> rows;
-  std::string path = {};  ///< of the file
+  std::string path = {};  ///< the path of the file, for errors
   /// Which rows of the file these are, from 1 and without the header, and the lines, from 1, in
   /// which they begin.
   std::vector<int64_t> numbers = {}, lines = {};
@@ -32,11 +34,11 @@ CsvTable read_csv(const std::string& path, char delimiter = ',', bool header = t
 /// numbers also NA, N/A, NaN, null, none and ?, in small or capital letters.
 enum class MissingValues {
   kError,  ///< an error, which names row and column
-  kDrop,   ///< its row is left out
-  kMean,   ///< a number is the mean of its column; a word is none of those of its column
+  kDrop,   ///< the row of an empty cell is left out
+  kMean,   ///< an empty number is its column's mean, an empty word none of its column's
 };
 
-/// A column of a table as numbers.
+/// A column of a table as numbers; a cell that is none is refused by row and column.
 struct CsvColumn {
   std::string name;
   /// What its cells may say, each once; empty: they are numbers.
@@ -49,12 +51,12 @@ struct CsvAdvice {
   std::string missing = {}, word = {};
 };
 
-/// Whether a column holds numbers: whether all its cells that hold a value are numbers, and there
+/// Whether a column holds numbers: whether all its cells that are not empty are numbers, and there
 /// is one.
 bool holds_numbers(const CsvTable& table, size_t column);
-/// The words of a column, in alphabetical order; cells without characters are none.
+/// The different words of a column, in alphabetical order; empty cells are none.
 std::vector<std::string> words_of(const CsvTable& table, size_t column);
-/// Leaves out the rows that hold no value in one of the columns `numbers` or `words`.
+/// Leaves out the rows that have an empty cell in one of the columns `numbers` or `words`.
 void drop_missing(CsvTable& table, const std::vector<size_t>& numbers,
                   const std::vector<size_t>& words);
 /// (N, columns), float: numbers as they stand, words as their places among those of their column,
@@ -72,15 +74,16 @@ std::optional<double> number_in(std::string_view text);
 
 namespace datasets {
 
-/// How a table of text is read.
+/// How a table of text is read; by default cells are numbers and the last column is the target.
 struct CsvOptions {
   /// The column of the targets, by name or by position; negative positions count from the end.
   std::variant<int64_t, std::string> target = int64_t{-1};
   char delimiter = ',';
   bool header = true;
-  /// What becomes of cells without a value.
+  /// What becomes of cells without a value; by default they are refused with an Error.
   MissingValues missing = MissingValues::kError;
-  /// Columns whose cells are words, by name; the others, but the target, are numbers.
+  /// Columns whose cells are words, by name, none by default; the others, but the target, are
+  /// numbers.
   std::vector<std::string> categories = {};
 };
 
@@ -98,7 +101,8 @@ class CSVDataset : public Dataset<CSVDataset> {
 
   Example<> get(size_t index) override { return content_.get(index); }
   std::optional<size_t> size() const override { return content_.size(); }
-  /// The examples of `indices` as one, stacked without taking each apart.
+  /// The examples of `indices` as one, stacked without taking each apart: [n, columns] and [n]. An
+  /// index out of range is an IndexError.
   Example<> get_stacked(ArrayRef<size_t> indices) { return content_.get_stacked(indices); }
 
   /// (N, D), float.

@@ -36,17 +36,18 @@ class BatchDataset {
   using SelfType = Self;
   using BatchType = Batch;
   using BatchRequestType = Request;
-  /// Whether the dataset says itself where an epoch ends.
+  /// Whether the dataset says itself where an epoch ends; false by default.
   static constexpr bool is_stateful = detail::kIsOptional<Batch>;
 
   virtual ~BatchDataset() = default;
-  /// The examples that `request` names, as a batch.
+  /// The examples that `request` names, as a batch; what it throws reaches the loop as it is, or as
+  /// a WorkerException.
   virtual Batch get_batch(Request request) = 0;
-  /// Number of examples; nothing when it is not known.
+  /// The number of examples, not negative; nothing when it is not known.
   virtual std::optional<size_t> size() const = 0;
 
   /// This dataset with a transform (data/transform.h), or a function of one example, applied to
-  /// what it yields. The transform runs in the worker that reads the example.
+  /// what it yields; the size stays. The transform runs in the worker that reads the example.
   template <class F>
   auto map(F transform) & {
     return make_map(static_cast<Self&>(*this), std::move(transform));
@@ -92,9 +93,11 @@ class IterableDataset
  public:
   using ExampleType = SingleExample;
 
-  /// The next example; nothing at the end.
+  /// The next example; nothing at the end, and from then on until reset(). It must not be called
+  /// from two threads at once.
   virtual std::optional<ExampleType> next() = 0;
-  /// Goes back to the front; called at the start of every epoch.
+  /// Goes back to the front; called at the start of every epoch, also of the first, where by
+  /// default it does nothing.
   virtual void reset() = 0;
   std::optional<size_t> size() const override { return std::nullopt; }
 
@@ -121,7 +124,8 @@ class SharedDataset : public BatchDataset<SharedDataset<Inner>, typename Inner::
   typename Inner::BatchType get_batch(typename Inner::BatchRequestType request) override {
     return inner_->get_batch(request);
   }
-  /// As the inner dataset's.
+  /// What the inner dataset gives for the same arguments, errors included; the pointer is never
+  /// null.
   auto get(size_t index) requires requires(Inner& d) { d.get(size_t{}); }
   { return inner_->get(index); }
   std::optional<size_t> size() const override { return inner_->size(); }
@@ -134,13 +138,14 @@ class SharedDataset : public BatchDataset<SharedDataset<Inner>, typename Inner::
   std::shared_ptr<Inner> inner_;
 };
 
-/// A dataset that its copies share, made of `args`.
+/// Makes a dataset of `args` that its copies share; the class must have such a constructor.
 template <class D, class... Args>
 SharedDataset<D> make_shared_dataset(Args&&... args) {
   return SharedDataset<D>(std::make_shared<D>(std::forward<Args>(args)...));
 }
 
-/// The examples of `dataset` at `indices` (torch.utils.data.Subset).
+/// The examples of `dataset` at `indices` (torch.utils.data.Subset); an index out of range is an
+/// IndexError when it is asked for.
 template <class Inner>
 class Subset : public Dataset<Subset<Inner>, typename Inner::ExampleType> {
  public:
@@ -148,7 +153,8 @@ class Subset : public Dataset<Subset<Inner>, typename Inner::ExampleType> {
       : inner_(std::move(dataset)), indices_(std::move(indices)) {}
   typename Inner::ExampleType get(size_t index) override { return inner_.get(at(index)); }
   std::optional<size_t> size() const override { return indices_.size(); }
-  /// As the inner dataset's, of the indices that this one stands for.
+  /// The inner dataset's stacked examples, of the indices that this one stands for; one out of
+  /// range is an IndexError.
   auto get_stacked(ArrayRef<size_t> indices) requires requires(Inner& d) { d.get_stacked(indices); }
   {
     std::vector<size_t> inner;

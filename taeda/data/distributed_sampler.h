@@ -17,7 +17,8 @@ class StatefulDistributedSampler : public DistributedSampler {
  public:
   using DistributedSampler::DistributedSampler;
 
-  /// "yielded", 0 at the end of an epoch, and what DistributedSampler has.
+  /// The numbers that a later process needs: "yielded", 0 at the end of an epoch, and what
+  /// DistributedSampler's state has.
   SamplerState state_dict() const;
   /// The next epoch is the rest of the one that was under way. Throws ValueError for more indices
   /// than there are.
@@ -48,7 +49,7 @@ class DistributedBlockSampler : public Sampler {
   /// The epoch and the position in it.
   void save(serialize::OutputArchive& archive) const override;
   void load(serialize::InputArchive& archive) override;
-  /// Indices of the epoch that were handed out.
+  /// How many indices of the epoch were handed out, from 0 to its size.
   size_t index() const { return position_; }
 
   /// Every replica must be given the same epoch.
@@ -81,7 +82,7 @@ class DistributedRandomSampler : public DistributedBlockSampler {
   void arrange(std::vector<size_t>& all) const override;
 };
 
-/// The dataset's order.
+/// The dataset's order, in blocks of the same size for each process.
 class DistributedSequentialSampler : public DistributedBlockSampler {
  public:
   explicit DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0,

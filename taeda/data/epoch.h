@@ -20,14 +20,15 @@
 
 namespace taeda::inline v0_2::data {
 
-/// One pass over the data.
+/// One pass over the data, which must not outlive its loader.
 template <class Batch>
 class Epoch {
  public:
   virtual ~Epoch() = default;
-  /// The next batch; nothing at the end.
+  /// The next batch; nothing at the end. It throws what the dataset threw for this batch, and may
+  /// be called again for the one behind.
   virtual std::optional<Batch> next() = 0;
-  /// Whether next() has reached the end.
+  /// Whether next() has reached the end; an epoch of an empty dataset has not before it was asked.
   virtual bool done() const = 0;
   /// Batches of the epoch that are behind: handed out, failed, or read by the process that this one
   /// goes on from.

@@ -13,7 +13,8 @@ class WorkerException : public Error {
  public:
   WorkerException(std::string message, std::exception_ptr original)
       : Error(std::move(message)), original_exception(std::move(original)) {}
-  /// With libtorch's text: "Caught exception in DataLoader worker thread. Original message: ...".
+  /// Makes the error with libtorch's text: "Caught exception in DataLoader worker thread. Original
+  /// message: ...".
   explicit WorkerException(std::exception_ptr original);
   std::exception_ptr original_exception;
 };

@@ -6,7 +6,7 @@
 namespace taeda::inline v0_2::data {
 
 namespace example {
-/// The target of datasets that have none.
+/// The target of datasets that have none, an empty struct.
 using NoTarget = void;
 }  // namespace example
 
@@ -38,7 +38,7 @@ struct Example<Data, example::NoTarget> {
   Data data;
 };
 
-/// An example without a target.
+/// An example without a target: one tensor, of any shape.
 using TensorExample = Example<Tensor, example::NoTarget>;
 
 }  // namespace taeda::data

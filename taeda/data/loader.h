@@ -37,19 +37,21 @@ class BatchIterator {
 
   /// Throws Error past the end, and after an increment that threw; so does ->.
   Batch& operator*() const {
+    TAEDA_CHECK(state_, "Dereferencing the DataLoader's past-the-end iterator is not allowed");
     start();
-    TAEDA_CHECK(state_ && state_->batch, "Attempted to dereference iterator that was past the end");
+    TAEDA_CHECK(state_->batch, "Attempted to dereference iterator that was past the end");
     return *state_->batch;
   }
   Batch* operator->() const { return &**this; }
   /// Throws Error past the end, and what reading the next batch throws; one more increment goes on
   /// behind that batch.
   BatchIterator& operator++() {
+    TAEDA_CHECK(state_, "Incrementing the DataLoader's past-the-end iterator is not allowed");
     start();
     TAEDA_CHECK(!at_end(), "Attempted to increment iterator past the end");
     state_->batch.reset();  // its memory is free for the batch that comes
     state_->batch = state_->epoch->next();
-    if (!state_->batch) state_.reset();
+    if (!state_->batch) state_->epoch.reset();
     return *this;
   }
   void operator++(int) { ++*this; }
@@ -65,7 +67,9 @@ class BatchIterator {
     if (!state_ || std::exchange(state_->started, true)) return;
     state_->batch = state_->epoch->next();
   }
-  bool at_end() const { return !state_ || (!state_->batch && state_->epoch->done()); }
+  bool at_end() const {
+    return !state_ || (!state_->batch && (!state_->epoch || state_->epoch->done()));
+  }
 
   struct State {
     std::shared_ptr<Epoch<Batch>> epoch;
@@ -75,8 +79,8 @@ class BatchIterator {
   std::shared_ptr<State> state_;
 };
 
-/// Iterates over batches of type `Batch`, one pass at a time. Leaving a loop early stops the
-/// workers.
+/// Iterates over batches of type `Batch`, one pass at a time; a second one while a first goes on is
+/// an Error. Leaving a loop early stops the workers.
 template <class Batch>
 class DataLoader {
  public:
@@ -166,7 +170,7 @@ class DataLoader {
   const FullDataLoaderOptions& options() const { return options_; }
   const std::shared_ptr<samplers::Sampler>& sampler() const { return sampler_; }
 
-  /// The sampler that a loader has if nothing else was asked for.
+  /// The sampler that a loader has by default: in order, or at random with `shuffle`.
   static LoaderConfig with_default_order(LoaderConfig config, bool shuffle) {
     if (!config.shuffle && !config.sampler) config.shuffle = shuffle;
     return config;
@@ -204,7 +208,8 @@ auto make_data_loader(D dataset, DataLoaderOptions options = {}) {
   return detail::make_loader<detail::AsIs>(std::move(dataset), options);
 }
 
-/// With a sampler of the user's.
+/// libtorch's loader with a sampler of the user's, which must give the indices of one epoch after
+/// each reset.
 template <class D, class Sampler>
 requires std::derived_from<Sampler, samplers::Sampler>
 auto make_data_loader(D dataset, Sampler sampler, DataLoaderOptions options = {}) {

@@ -10,24 +10,28 @@
 
 namespace taeda::inline v0_2::data {
 
-/// `DataLoader(dataset, {.batch_size = 100, .shuffle = true, .num_workers = 2})`.
+/// Options of a DataLoader, `DataLoader(dataset, {.batch_size = 100, .shuffle = true, .num_workers
+/// = 2})`; a batch size below 1 or a negative number is refused.
 struct LoaderConfig {
   size_t batch_size = 1;
-  /// Unset: DataLoader goes in order, make_data_loader in random order, each like its model.
+  /// Whether indices come in random order; by default DataLoader goes in order, make_data_loader in
+  /// random order, each like its model.
   std::optional<bool> shuffle = {};
-  /// Threads that read ahead; with 0 the caller's thread reads each batch when it is asked for.
+  /// How many threads read ahead; with 0, the default, the caller's thread reads each batch when it
+  /// is asked for.
   int num_workers = 0;
-  /// Leave out a last batch that is not full.
+  /// Whether a last batch that is not full is left out; false by default.
   bool drop_last = false;
-  /// Batches that each worker may be ahead.
+  /// How many batches each worker may be ahead, at least 1.
   int prefetch_factor = 2;
-  /// Put batches into memory that accelerators copy from without staging.
+  /// Whether batches are put into memory that accelerators copy from without staging; false by
+  /// default.
   bool pin_memory = false;
   /// Seconds to wait for a worker's batch before Error is thrown; 0 waits forever.
   double timeout = 0;
   /// Seeds the order; without it the order follows the default generator.
   std::optional<uint64_t> seed = {};
-  /// Replaces `shuffle`.
+  /// The order of indices, instead of `shuffle`; none by default.
   std::shared_ptr<samplers::Sampler> sampler = {};
 };
 
@@ -59,11 +63,10 @@ class DataLoaderOptions {
   DataLoaderOptions& sampler(std::shared_ptr<samplers::Sampler> s) {
     return set(config_.sampler, std::move(s));
   }
-  /// Accepted for programs that set it: batches always come in order.
+  /// Accepted for programs that set it: batches always come in order, which is libtorch's default.
   DataLoaderOptions& enforce_ordering(bool) { return *this; }
-  /// Batches that may be ready or under way at once, over all workers.
-  DataLoaderOptions& max_jobs(size_t n) { return set(max_jobs_, n); }
-
+  /// The most batches that are ready or under way at once, over all workers; by default twice their
+  /// number.
   DataLoaderOptions& max_jobs(std::optional<size_t> n) { return set(max_jobs_, n); }
   DataLoaderOptions& timeout(std::optional<std::chrono::milliseconds> time) {
     return timeout(time.value_or(std::chrono::milliseconds(0)));
@@ -72,7 +75,7 @@ class DataLoaderOptions {
   size_t batch_size() const { return config_.batch_size; }
   size_t workers() const { return static_cast<size_t>(config_.num_workers); }
   std::optional<size_t> max_jobs() const { return max_jobs_; }
-  /// Nothing where a loader waits forever.
+  /// How long a loader waits for a batch before it throws; without a value, the default, forever.
   std::optional<std::chrono::milliseconds> timeout() const {
     if (config_.timeout == 0) return std::nullopt;
     return std::chrono::milliseconds(static_cast<int64_t>(config_.timeout * 1000));

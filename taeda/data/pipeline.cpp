@@ -108,7 +108,8 @@ void Pipeline::wait_for_worker(std::unique_lock<std::mutex>& lock) {
     const bool in_time =
         workers_->ready.wait_for(lock, std::chrono::duration<double>(timeout_), done);
     consumer_waits_ = false;
-    TAEDA_CHECK(in_time, "DataLoader timed out after ", timeout_, " seconds");
+    TAEDA_CHECK(in_time, "Timeout in DataLoader queue while waiting for next batch (timeout was ",
+                timeout_ * 1000, " ms)");
   }
   consumer_waits_ = false;
 }
@@ -153,4 +154,4 @@ void Pipeline::release() {
   if (wake) workers_->room.notify_one();
 }
 
-}  // namespace taeda::data
+}  // namespace taeda::inline v0_2::data

@@ -13,7 +13,7 @@
 
 namespace taeda::inline v0_2::data {
 
-/// What a pipeline works on; implemented by the loader's epoch.
+/// What a pipeline works on; the loader's epoch implements it, and it must outlive the pipeline.
 class Jobs {
  public:
   virtual ~Jobs() = default;
@@ -38,7 +38,8 @@ class Pipeline {
   /// is the caller's until release(). An exception of the job is rethrown here, and the job
   /// skipped. Throws Error on timeout.
   bool next(size_t* slot);
-  /// Gives the slot of the last next() back.
+  /// Gives the slot of the last next() back, so that another job may fill it; its batch must not be
+  /// used afterwards.
   void release();
   /// Jobs that the caller is past: those that were released, and those that failed.
   int64_t taken() const {

@@ -45,7 +45,8 @@ class BatchCopier {
 
 }  // namespace detail
 
-/// One pass of another epoch's batches, up to `depth` of them ahead of the one that was handed out.
+/// One pass of another epoch's batches, up to `depth`, at least 1, of them ahead of the one that
+/// was handed out.
 template <class Batch>
 class PrefetchedEpoch final : public Epoch<Batch> {
  public:
@@ -125,7 +126,7 @@ class DevicePrefetcher {
     });
   }
   size_t size() const { return loader_->size(); }
-  /// The stream that the copies run on; on the CPU its only one.
+  /// The stream that the copies run on; on the CPU its only one, the default.
   Stream stream() const { return copier_ ? copier_->stream() : Stream(); }
 
  private:

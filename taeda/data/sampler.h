@@ -17,28 +17,29 @@ class OutputArchive;
 
 namespace taeda::inline v0_2::data::samplers {
 
-/// Numbers by name: where a sampler stands.
+/// Numbers by name that say where a sampler stands; a missing one is an Error when it is loaded.
 using SamplerState = OrderedDict<std::string, double>;
 
-/// Hands out indices, a batch at a time. Used by one thread at a time.
+/// Hands out indices of examples, a batch at a time. It must be used by one thread at a time.
 class Sampler {
  public:
   virtual ~Sampler() = default;
-  /// Starts a new epoch.
+  /// Starts a new epoch, of `new_size` indices if that is given, else of the size that it has.
   virtual void reset() = 0;
   /// Starts a new epoch over a dataset of another size.
   void reset(std::optional<size_t> new_size) {
     if (new_size) resize(*new_size);
     reset();
   }
-  /// Up to `batch_size` further indices; nothing at the end of the epoch.
+  /// At most `batch_size` further indices; nothing at the end of the epoch.
   virtual std::optional<std::vector<size_t>> next(size_t batch_size) = 0;
-  /// Indices in an epoch.
+  /// How many indices an epoch has, not negative.
   virtual size_t size() const = 0;
   /// The generator that the order comes from, if the sampler has one of its own: a loader's state
   /// holds what it was when the epoch began.
   virtual std::optional<Generator> generator() const { return std::nullopt; }
-  /// What else decides the epoch that the next reset() begins: a loader's state holds that, too.
+  /// What else decides the epoch that the next reset() begins, empty by default: a loader's state
+  /// holds that, too.
   virtual SamplerState state_at_reset() const { return SamplerState(); }
   /// The next reset() begins what such a state describes; numbers that it lacks stay as they are.
   /// Throws ValueError, and changes nothing, for a state of another kind of sampler.
@@ -54,21 +55,21 @@ class Sampler {
   virtual void resize(size_t size);
 };
 
-/// A sampler that knows its whole epoch at the start.
+/// A sampler that knows all indices of its epoch at the start, which may be empty.
 class ListSampler : public Sampler {
  public:
   using Sampler::reset;
   void reset() final;
   void save(serialize::OutputArchive& archive) const override;
   void load(serialize::InputArchive& archive) override;
-  /// Indices of the epoch that were handed out.
+  /// How many indices of the epoch were handed out, from 0 to its size.
   size_t index() const { return position_; }
   std::optional<std::vector<size_t>> next(size_t batch_size) final;
 
  protected:
   /// The indices of the epoch that starts.
   virtual std::vector<size_t> epoch() = 0;
-  /// Indices of the epoch that were handed out.
+  /// How many indices of the epoch were handed out, from 0 to its size.
   size_t handed_out() const { return position_; }
   /// Whether next() has told that the epoch is over.
   bool ended() const { return ended_; }
@@ -79,7 +80,7 @@ class ListSampler : public Sampler {
   bool started_ = false, ended_ = false;
 };
 
-/// 0, 1, 2, ...
+/// Indices in order: 0, 1, 2, ... up to the size of the dataset.
 class SequentialSampler : public Sampler {
  public:
   explicit SequentialSampler(size_t size) : size_(size) {}
@@ -87,7 +88,7 @@ class SequentialSampler : public Sampler {
   void reset() override { position_ = 0; }
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   size_t size() const override { return size_; }
-  /// Indices of the epoch that were handed out.
+  /// How many indices of the epoch were handed out, from 0 to its size.
   size_t index() const { return position_; }
   void save(serialize::OutputArchive& archive) const override;
   void load(serialize::InputArchive& archive) override;
@@ -118,7 +119,7 @@ class RandomSampler : public ListSampler {
   std::optional<Generator> generator_;
 };
 
-/// The given indices in random order.
+/// The given indices in random order, each once an epoch; an empty list gives an empty epoch.
 class SubsetRandomSampler : public ListSampler {
  public:
   explicit SubsetRandomSampler(std::vector<size_t> indices,

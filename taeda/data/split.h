@@ -14,10 +14,10 @@
 
 namespace taeda::inline v0_2::data {
 
-/// Indices of examples.
+/// Indices of examples, from 0 to below the size of their dataset.
 using Indices = std::vector<size_t>;
 
-/// A part of a dataset: a fraction, or a number of examples.
+/// A part of a dataset: a fraction, between 0 and 1, or a number of examples.
 struct Part {
   template <class T>  // NOLINTNEXTLINE: `{0.8, 0.2}` is what one writes
   requires std::is_arithmetic_v<T> Part(T value) : amount(static_cast<double>(value)) {}
@@ -41,9 +41,9 @@ std::vector<Indices> random_split(size_t size, ArrayRef<Part> parts,
 std::vector<Indices> stratified_split(const Tensor& labels, ArrayRef<Part> parts,
                                       GeneratorArg generator = nullptr);
 
-/// One of k ways to hold a part of the examples back.
+/// One of k ways to hold a part of the examples back; both parts have at least one.
 struct Fold {
-  Indices training, validation;  ///< ascending; together all examples
+  Indices training, validation;  ///< ascending indices, together all examples; neither is empty
 };
 
 /// Each example is held back in exactly one of `k` folds, whose sizes differ by at most one; in

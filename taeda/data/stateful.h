@@ -12,7 +12,8 @@
 
 namespace taeda::inline v0_2::data::samplers {
 
-/// What a sampler of one's own may ask a dataset for instead of indices.
+/// The base of what a sampler of one's own asks a dataset for instead of indices; `size` must say
+/// how many examples it asks for.
 struct CustomBatchRequest {
   virtual ~CustomBatchRequest() = default;
   virtual size_t size() const = 0;
@@ -44,7 +45,8 @@ template <class Self, class Batch = std::vector<Example<>>, class Request = size
 class StatefulDataset : public BatchDataset<Self, std::optional<Batch>, Request> {
  public:
   virtual void reset() = 0;
-  /// Writes where the dataset stands, and goes on from there.
+  /// Writes where the dataset stands, and goes on from there; what is missing in the archive is an
+  /// Error.
   virtual void save(serialize::OutputArchive& archive) const = 0;
   virtual void load(serialize::InputArchive& archive) = 0;
 };
@@ -53,11 +55,11 @@ class StatefulDataset : public BatchDataset<Self, std::optional<Batch>, Request>
 template <class Self, class Batch = std::vector<Example<>>>
 using StreamDataset = BatchDataset<Self, Batch, size_t>;
 
-/// libtorch's name.
+/// A dataset that its copies share, by libtorch's name; never empty.
 template <class Inner>
 using SharedBatchDataset = SharedDataset<Inner>;
 
-/// `dataset.map(transform)` as a function.
+/// `dataset.map(transform)` as a function; the size stays.
 template <class D, class T>
 MapDataset<D, T> map(D dataset, T transform) {
   return MapDataset<D, T>(std::move(dataset), std::move(transform));
@@ -67,7 +69,7 @@ MapDataset<D, T> map(D dataset, T transform) {
 
 namespace taeda::inline v0_2::data::transforms {
 
-/// Wraps a function of the example's data.
+/// A transform that calls a function of the example's data, of any shape.
 template <class Target = Tensor>
 class TensorLambda : public TensorTransform<Target> {
  public:
@@ -84,10 +86,11 @@ class TensorLambda : public TensorTransform<Target> {
 
 namespace taeda::inline v0_2::data {
 
-/// What a loader's begin() returns.
+/// The iterator that a loader's begin() returns; it must not outlive the loader.
 template <class Batch>
 using Iterator = BatchIterator<Batch>;
-/// What make_data_loader returns, by libtorch's names.
+/// The loaders that make_data_loader returns, by libtorch's names; a pass over an empty dataset is
+/// empty.
 template <class D, class Sampler>
 using StatelessDataLoader = DataLoader<detail::batch_t<D, detail::AsIs>>;
 template <class D>

@@ -39,7 +39,7 @@ class TensorDataset : public Dataset<TensorDataset<N>, typename detail::TensorEx
     for (const Tensor& t : tensors_)
       TAEDA_CHECK(t.dim() > 0 && t.size(0) == tensors_[0].size(0), "Size mismatch between tensors");
   }
-  /// Stacks the tensors of the list: each is one example.
+  /// Stacks the tensors of the list: each is one example, and all must have one shape.
   explicit TensorDataset(const std::vector<Tensor>& examples) requires(N == 1)
       : tensors_{stack_examples(examples)} {}
 
@@ -50,7 +50,8 @@ class TensorDataset : public Dataset<TensorDataset<N>, typename detail::TensorEx
   }
   std::optional<size_t> size() const override { return static_cast<size_t>(tensors_[0].size(0)); }
 
-  /// A whole batch; what collating the examples would give.
+  /// A whole batch, [n, ...] of each tensor; what collating the examples would give. An index out
+  /// of range is an IndexError.
   ExampleType get_stacked(ArrayRef<size_t> indices) {
     return make([&](const Tensor& t) { return gather_rows(t, indices); });
   }

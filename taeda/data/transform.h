@@ -18,7 +18,7 @@ class BatchTransform {
   using InputBatchType = InputBatch;
   using OutputBatchType = OutputBatch;
   virtual ~BatchTransform() = default;
-  /// The batch that follows from one.
+  /// The batch that the transform makes of one; it may have another size.
   virtual OutputBatch apply_batch(InputBatch input) = 0;
 };
 
@@ -29,7 +29,7 @@ class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>>
  public:
   using InputType = Input;
   using OutputType = Output;
-  /// The example that follows from one.
+  /// The example that the transform makes of one; what it throws reaches the loop.
   virtual Output apply(Input input) = 0;
   std::vector<Output> apply_batch(std::vector<Input> inputs) override {
     std::vector<Output> out;
@@ -39,11 +39,11 @@ class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>>
   }
 };
 
-/// Makes one value of a list of examples.
+/// Makes one value of a list of examples, which is not empty.
 template <class Batch, class Single = Batch>
 using Collation = BatchTransform<std::vector<Single>, Batch>;
 
-/// Stacks examples (data/collate.h says how).
+/// Stacks examples, whose tensors must have one shape (data/collate.h says how).
 template <class E = Example<>>
 class Stack : public Collation<typename Collate<E>::Batch, E> {
  public:
@@ -52,7 +52,7 @@ class Stack : public Collation<typename Collate<E>::Batch, E> {
   }
 };
 
-/// Wraps a function of one example.
+/// A transform that calls a function of one example, whose tensors may have any shape.
 template <class Input, class Output = Input>
 class Lambda : public Transform<Input, Output> {
  public:
@@ -65,7 +65,7 @@ class Lambda : public Transform<Input, Output> {
   std::function<Output(Input)> fn_;
 };
 
-/// Wraps a function of a batch.
+/// A transform that calls a function of a batch, whose size it may change.
 template <class Input, class Output = Input>
 class BatchLambda : public BatchTransform<Input, Output> {
  public:
@@ -78,7 +78,7 @@ class BatchLambda : public BatchTransform<Input, Output> {
   std::function<Output(Input)> fn_;
 };
 
-/// A function of the example's data.
+/// The base of transforms that change the example's data alone, a tensor of any shape.
 template <class Target = Tensor>
 class TensorTransform : public Transform<Example<Tensor, Target>, Example<Tensor, Target>> {
  public:
@@ -204,7 +204,7 @@ class MapDataset
     }
   }
 
-  /// The source's, transformed.
+  /// The examples of the source, transformed; an index out of range is the source's error.
   auto get(size_t index) requires(detail::HasGet<Source> && !detail::IsStack<Transform>::value) {
     return detail::apply_to_one(transform_, source_.get(index));
   }

@@ -9,6 +9,7 @@
 #include "taeda/base/device_types.h"
 #include "taeda/base/error.h"
 #include "taeda/device/allocator.h"
+#include "taeda/device/content.h"
 #include "taeda/device/host_copies.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/device/transfer.h"
@@ -44,6 +45,7 @@ void StorageImpl::finish_copies(bool for_work) const {
 }
 
 void StorageImpl::throw_without_memory() const {
+  if (const auto* own = dynamic_cast<const OwnedContent*>(content())) own->refuse();
   std::string asked = detail::called_function();
   if (asked.starts_with("StorageImpl::")) asked = "data_ptr";  // inline, so not on the stack
   throw NotImplementedError(detail::concat(

@@ -11,14 +11,16 @@ namespace taeda::inline v0_2::distributed {
 /// number.
 int64_t rank_from_environment();
 
-/// WORLD_SIZE, OMPI_COMM_WORLD_SIZE or SLURM_NTASKS.
+/// The number of processes from WORLD_SIZE, OMPI_COMM_WORLD_SIZE or SLURM_NTASKS; a text that is no
+/// number is an Error.
 int64_t world_size_from_environment();
 
 /// MASTER_ADDR. Where mpirun or srun started all ranks on this machine it is 127.0.0.1, and for
 /// srun else the first host of SLURM_STEP_NODELIST.
 std::string master_address_from_environment();
 
-/// MASTER_PORT, or for mpirun and srun one that follows from the job's name.
+/// The port from MASTER_PORT, by default, for mpirun and srun, one that follows from the job's
+/// name.
 uint16_t master_port_from_environment();
 
 /// This process's number among those of its machine, by which programs choose a device: LOCAL_RANK,

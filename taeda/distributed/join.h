@@ -23,7 +23,7 @@
 
 namespace taeda::inline v0_2::distributed {
 
-/// What becomes of ranks that have no more batches.
+/// What becomes of ranks that have no more batches; the defaults are those of PyTorch's Join.
 struct JoinOptions {
   /// Gradients are divided by the number of all ranks, or of those that still had a batch.
   bool divide_by_initial_world_size = true;
@@ -32,7 +32,7 @@ struct JoinOptions {
   bool throw_on_early_termination = false;
 };
 
-/// What all ranks know of a turn.
+/// What all ranks know of a turn, lists with an element for each rank of the group.
 struct JoinTurn {
   std::vector<uint8_t> active;  ///< by rank in the group: 1 where it has a batch
   int flags = 0;                ///< what the active ranks say of their work

@@ -1,4 +1,4 @@
-// How the processes of a job find each other.
+// How the processes of a job find each other; a job that is not complete in time is an Error.
 #pragma once
 
 #include <chrono>

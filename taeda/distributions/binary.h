@@ -95,7 +95,8 @@ class NegativeBinomial : public DistributionOf<NegativeBinomial, TwoOutcomes> {
   Tensor log_density(const Tensor& value) const override;
 };
 
-/// Poisson: how many events come in a unit of time, if `rate` do on average.
+/// Poisson's distribution: how many events come in a unit of time, if `rate`, positive and of any
+/// shape, do on average.
 class Poisson : public DistributionOf<Poisson> {
  public:
   Poisson(Parameter rate, Validate validate_args = {});

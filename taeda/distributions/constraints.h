@@ -14,7 +14,8 @@ class Constraint {
   Tensor check(const Tensor& value) const;
   int64_t event_dim() const { return event_dim_; }
   bool is_discrete() const { return is_discrete_; }
-  /// As PyTorch prints it: "GreaterThan(lower_bound=0.0)".
+  /// The constraint as PyTorch prints it, with its default bounds, too:
+  /// "GreaterThan(lower_bound=0.0)".
   std::string str() const;
 
   struct Bounds {
@@ -43,7 +44,7 @@ class Constraint {
 
 namespace constraints {
 
-/// All numbers but NaN.
+/// The constraint of all numbers but NaN, element by element.
 Constraint real();
 /// Vectors of real numbers.
 /// The last dimension holds a vector; bounds are numbers or tensors that broadcast with the values.
@@ -53,19 +54,20 @@ Constraint nonnegative();
 Constraint greater_than(Parameter lower);
 Constraint greater_than_eq(Parameter lower);
 Constraint less_than(Parameter upper);
-/// Both ends belong.
+/// The constraint of numbers between two ends, which belong to it.
 Constraint interval(Parameter lower, Parameter upper);
-/// The lower end belongs.
+/// The constraint of numbers between two ends, of which the lower belongs to it.
 Constraint half_open_interval(Parameter lower, Parameter upper);
 Constraint unit_interval();
 /// 0 and 1.
 Constraint boolean();
 Constraint nonnegative_integer();
-/// Both ends belong.
+/// The constraint of numbers between two ends, which belong to it.
 Constraint integer_interval(Parameter lower, Parameter upper);
-/// Vectors of weights that add up to 1.
+/// The constraint of vectors, [..., k], of weights that are not negative and add up to 1, up to
+/// 1e-6.
 Constraint simplex();
-/// Vectors of one 1 and else 0.
+/// The constraint of vectors, [..., k], with one element 1 and all others 0.
 Constraint one_hot();
 /// Vectors of counts that add up to at most `total`.
 Constraint multinomial(Parameter total);

@@ -19,7 +19,7 @@ class ContinuousBernoulli : public DistributionOf<ContinuousBernoulli, TwoOutcom
   ContinuousBernoulli(Parameter probs, Limits lims = {0.499, 0.501}, Validate validate_args = {})
       : ContinuousBernoulli(Probs(probs), lims, validate_args) {}
 
-  /// Epsilon away from 0 and 1.
+  /// The probability, brought to between epsilon and 1 - epsilon, and its log-odds, of batch_shape.
   Tensor probs() const;
   Tensor logits() const;
   /// The mean of -log q(x) over a distribution with mean `mean`, for q this one.

@@ -24,40 +24,46 @@ class Distribution {
  public:
   virtual ~Distribution() = default;
 
-  /// PyTorch's name: "Normal".
+  /// The class's name in PyTorch, "Normal", and the shapes of the batch and of an event, empty for
+  /// numbers.
   const std::string& name() const { return name_; }
   IntArrayRef batch_shape() const { return batch_shape_; }
   IntArrayRef event_shape() const { return event_shape_; }
-  /// sample_shape + batch_shape + event_shape.
+  /// The shape of drawn values: sample_shape + batch_shape + event_shape.
   DimVector extended_shape(IntArrayRef sample_shape = {}) const;
-  /// As PyTorch prints it: `Normal(loc: 0, scale: 1)`.
+  /// The distribution as PyTorch prints it: `Normal(loc: 0, scale: 1)`, sizes instead of tensors
+  /// with several elements.
   virtual std::string str() const;
 
-  /// Draws values of extended_shape(sample_shape), without gradient.
+  /// Draws values of the shape extended_shape(sample_shape), without gradient.
   Tensor sample(IntArrayRef sample_shape = {}, Generator* generator = nullptr) const;
   /// Draws values that are differentiable in the parameters. Throws NotImplementedError without
   /// has_rsample().
   Tensor rsample(IntArrayRef sample_shape = {}, Generator* generator = nullptr) const;
   virtual bool has_rsample() const { return false; }
 
-  /// The logarithm of the density (of discrete values: of the probability) at `value`.
+  /// The logarithm of the density (of discrete values: of the probability) at `value`, whose shape
+  /// broadcasts with batch_shape + event_shape; throws ValueError for values outside of the
+  /// support.
   Tensor log_prob(const Tensor& value) const;
-  /// The probability of values up to `value`.
+  /// The probability of values up to `value`, whose shape broadcasts with batch_shape; throws
+  /// NotImplementedError where there is none.
   Tensor cdf(const Tensor& value) const;
-  /// The value whose cdf is `probability`.
+  /// The value whose cdf is `probability`, between 0 and 1; throws NotImplementedError where there
+  /// is none.
   Tensor icdf(const Tensor& probability) const { return quantile(probability); }
-  /// In nats.
+  /// The entropy in nats, of batch_shape; throws NotImplementedError where there is none.
   virtual Tensor entropy() const;
-  /// exp(entropy).
+  /// exp(entropy()), of the shape batch_shape.
   Tensor perplexity() const;
 
-  // Of batch_shape + event_shape.
+  /// Moments and mode, of the shape batch_shape + event_shape; NaN or inf where there are none.
   virtual Tensor mean() const;
   virtual Tensor mode() const;
   virtual Tensor variance() const;
   virtual Tensor stddev() const;
 
-  /// Where values lie.
+  /// The constraint of values; whether all of them can be listed, false by default.
   virtual Constraint support() const = 0;
   virtual bool has_enumerate_support() const { return false; }
   /// All values, in a first dimension of their own, for every distribution of the batch; without
@@ -65,13 +71,14 @@ class Distribution {
   Tensor enumerate_support(bool expand = true) const;
 
   bool validates_args() const { return validate_args_; }
-  /// What distributions without a `validate_args` of their own do from now on.
+  /// Whether distributions without a `validate_args` of their own check arguments and values from
+  /// now on; true by default.
   static void set_default_validate_args(bool on);
   static bool default_validate_args();
 
   /// The classes that it is one of, its own last (for kl_divergence).
   virtual std::vector<std::type_index> lineage() const { return {}; }
-  /// A copy whose batch is expanded to `batch_shape`.
+  /// A copy whose batch is expanded to the shape `batch_shape`; throws Error where that cannot be.
   virtual std::shared_ptr<const Distribution> expanded(IntArrayRef batch_shape) const = 0;
 
  protected:
@@ -122,12 +129,14 @@ class Distribution {
 
 std::ostream& operator<<(std::ostream& out, const Distribution& distribution);
 
-/// What every class of distributions has alike: `class Normal : public DistributionOf<Normal>`.
+/// The base of classes of distributions, `class Normal : public DistributionOf<Normal>`, each of
+/// which must have a static list of its arguments' constraints.
 template <class Self, class Base = Distribution>
 class DistributionOf : public Base {
  public:
   using Base::Base;
-  /// The same distributions in a batch of `batch_shape`, as Tensor::expand does it.
+  /// The same distributions in a batch of the shape `batch_shape`, as Tensor::expand does it;
+  /// throws Error where that cannot be.
   Self expand(IntArrayRef batch_shape) const {
     Self copy(static_cast<const Self&>(*this));
     static_cast<DistributionOf&>(copy).expand_batch(batch_shape);

@@ -26,7 +26,7 @@ class Gamma : public DistributionOf<Gamma> {
   Tensor cumulative(const Tensor& value) const override;
 };
 
-/// Chi-squared: Gamma(df / 2, 1 / 2).
+/// The chi-squared distribution, Gamma(df / 2, 1 / 2), with df positive and of any shape.
 class Chi2 : public DistributionOf<Chi2, Gamma> {
  public:
   Chi2(Parameter df, Validate validate_args = {});

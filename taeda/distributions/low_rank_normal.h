@@ -18,7 +18,7 @@ class LowRankMultivariateNormal : public DistributionOf<LowRankMultivariateNorma
   Tensor covariance_matrix() const;
   Tensor precision_matrix() const;
   Tensor scale_tril() const;
-  /// The same with the whole covariance.
+  /// The same distribution with the whole covariance, [..., d, d].
   MultivariateNormal dense() const;
 
   bool has_rsample() const override { return true; }

@@ -37,7 +37,7 @@ class LogNormal : public DistributionOf<LogNormal> {
   LogNormal(Parameter loc, Parameter scale, Validate validate_args = {});
   const Tensor& loc() const { return argument(0); }
   const Tensor& scale() const { return argument(1); }
-  /// The distribution of the logarithm.
+  /// The distribution of the logarithm, of the same batch_shape.
   Normal base() const { return Normal(loc(), scale(), false); }
 
   bool has_rsample() const override { return true; }
@@ -82,7 +82,8 @@ class MultivariateNormal : public DistributionOf<MultivariateNormal> {
   MultivariateNormal(Tensor loc, ScaleTril scale_tril, Validate validate_args = {});
   MultivariateNormal(Tensor loc, Precision precision_matrix, Validate validate_args = {});
   const Tensor& loc() const { return argument(0); }
-  /// L of the covariance L L^T, [..., d, d].
+  /// The lower triangular L of the covariance L L^T, the covariance and its inverse, [..., d, d]
+  /// each.
   const Tensor& scale_tril() const { return argument(1); }
   Tensor covariance_matrix() const;
   Tensor precision_matrix() const;

@@ -6,7 +6,8 @@
 
 namespace taeda::inline v0_2::distributions {
 
-/// Exponential: the time to the next of events that come `rate` times in a unit of time.
+/// The exponential distribution: the time to the next of events that come `rate` times, positive
+/// and of any shape, in a unit of time.
 class Exponential : public DistributionOf<Exponential> {
  public:
   Exponential(Parameter rate, Validate validate_args = {});

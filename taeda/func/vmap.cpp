@@ -40,14 +40,7 @@ Tensor outside_of(const Tensor& t, OptionalDim dim, int level, int64_t samples,
                       "` can not return a BatchedTensor when out_dim is None");
     return t;
   }
-  Tensor all;
-  if (differs) {
-    all = lowered(t);
-  } else {
-    DimVector sizes(t.sizes());
-    sizes.insert(0, samples);
-    all = t.unsqueeze(0).expand(sizes);
-  }
+  const Tensor all = differs ? lowered(t) : with_samples(samples, t);
   return *dim == 0 ? all : all.movedim(0, *dim);
 }
 

@@ -15,7 +15,8 @@ namespace taeda::inline v0_2::logging {
 
 struct Curve {
   std::string name;
-  std::vector<double> x, y;  ///< of equal length; points that are not finite leave a gap
+  /// steps and values of equal size; points that are not finite leave a gap
+  std::vector<double> x, y;
 };
 
 /// Curves in one pair of axes. Where no curve has more than one point there is nothing to follow,
@@ -24,7 +25,8 @@ struct Chart {
   std::string title = {};
   std::vector<Curve> curves = {};
   bool log_y = false;                      ///< points that are not positive leave a gap
-  std::string x_label = {}, y_label = {};  ///< what the axes show, and in which unit
+  /// what the axes show, and in which unit; empty by default
+  std::string x_label = {}, y_label = {};
 
   /// Lines of text: each curve has a sign of its own, named below. At least 20 x 5. Without
   /// `unicode` the axes are ASCII, too.
@@ -33,7 +35,7 @@ struct Chart {
   /// need Cairo (Debian's libcairo2), which is loaded when it is there; without it letters are
   /// drawn from 5 x 7 dots.
   Tensor picture(int64_t width, int64_t height) const;
-  /// A file for browsers and papers.
+  /// The chart as the text of an SVG file of these sizes, in pixels.
   std::string svg(int64_t width, int64_t height) const;
 };
 

@@ -10,8 +10,8 @@ namespace taeda::inline v0_2::logging {
 
 struct Embedding {
   Tensor points;                    ///< (N, D)
-  std::vector<std::string> labels;  ///< a line for each point, or none
-  std::vector<std::string> header;  ///< names of the columns of a label, or none
+  std::vector<std::string> labels;  ///< a line for each point, or empty
+  std::vector<std::string> header;  ///< names of the columns of a label, or empty
   Tensor pictures;                  ///< (N, C, H, H), or undefined
 };
 

@@ -10,7 +10,8 @@ namespace taeda::inline v0_2::logging {
 
 struct EventValue {
   std::string tag;
-  /// "scalar", "histogram", "image", "tensor" (texts, hyperparameters, other plug-ins).
+  /// the kind of the value, "scalar", "histogram", "image" or "tensor" (texts, hyperparameters,
+  /// other plug-ins), and a scalar's value, NaN by default
   std::string kind;
   std::optional<double> scalar;
 };
@@ -24,7 +25,7 @@ struct Event {
   std::string other;
 };
 
-/// What could be read of a file.
+/// What could be read of a file; empty where nothing could.
 struct EventFile {
   std::vector<Event> events;
   /// Why the file could not be read to its end, as a run that goes on or was killed leaves it;

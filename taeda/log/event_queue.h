@@ -31,9 +31,9 @@ class EventQueue {
 
   /// Waits while `max_queue` records are still to be made.
   void add(Make make);
-  /// Returns when all that was added is in the file.
+  /// Returns when all that was added is in the file; throws Error where writing failed.
   void flush();
-  /// Flushes and ends the thread; nothing may be added any more.
+  /// Writes all to the file and ends the thread; adding afterwards is an Error.
   void close();
   const std::string& path() const { return file_.path(); }
 

@@ -9,12 +9,12 @@
 
 namespace taeda::inline v0_2::logging {
 
-/// A hyperparameter's value.
+/// The value of a hyperparameter: a bool, a number or a text; the default is false.
 using HParam = std::variant<bool, int64_t, double, std::string>;
-/// In order, as Python's dictionaries are.
+/// Hyperparameters by name, in the order of insertion; may be empty.
 using HParams = std::vector<std::pair<std::string, HParam>>;
 
-/// "0.01", "true", "cuda:0".
+/// The value as text: "0.01", "true", "cuda:0"; an empty text stays empty.
 std::string to_string(const HParam& value);
 
 }  // namespace taeda::logging

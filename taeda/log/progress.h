@@ -1,4 +1,4 @@
-// A progress bar: redrawn in place on a terminal, now and then a plain line elsewhere.
+// A progress bar, by default redrawn in place on a terminal, now and then a plain line elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@ struct ProgressOptions {
   std::FILE* stream = stderr;
   /// Whether to redraw in place; by default whether the stream is a terminal.
   int in_place = -1;
-  /// Columns; 0 asks the terminal.
+  /// The bar's width in columns; 0, the default, asks the terminal.
   size_t width = 0;
-  /// Blocks of Unicode for the bar, or ASCII's "#".
+  /// Whether the bar is made of blocks of Unicode, or ASCII's "#"; by default what the locale
+  /// shows.
   bool unicode = shows_utf8();
   /// Least seconds between two updates: on a terminal, and for plain lines.
   double redraw_seconds = 0.1, line_seconds = 5;
@@ -24,7 +25,8 @@ struct ProgressOptions {
   std::function<double()> clock = {};
 };
 
-/// `label  45% |█████     | 27,000/60,000  81,234 images/s  loss 0.4321  ETA 0.4 s`
+/// A line `label 45% |█████ | 27,000/60,000 81,234 images/s loss 0.4321 ETA 0.4 s` that is redrawn;
+/// it must be used by one thread at a time.
 class ProgressBar {
  public:
   ProgressBar(std::string label, int64_t total, std::string unit = "images",
@@ -41,7 +43,8 @@ class ProgressBar {
   void finish();
 
   double elapsed() const { return now() - start_; }
-  /// Units per second so far.
+  /// How many units were done in a second so far; 0 at the start, seconds are those of a steady
+  /// clock.
   double rate() const;
 
  private:

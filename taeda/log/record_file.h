@@ -8,7 +8,7 @@
 
 namespace taeda::inline v0_2::logging {
 
-/// CRC-32C (Castagnoli; RFC 3720, B.4).
+/// CRC-32C of bytes (Castagnoli; RFC 3720, B.4); 0 of an empty text.
 uint32_t crc32c(std::string_view bytes);
 /// Rotated by 15 bits, plus a constant, as the format stores it: the CRC of bytes that hold a CRC
 /// would be of little use.
@@ -24,7 +24,7 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Keeps a record in memory until the next write_out().
+  /// Keeps a record, some bytes, in memory until the next write_out().
   void append(std::string_view record);
   /// Throws Error, which says how many records were lost, when they cannot be written.
   void write_out();

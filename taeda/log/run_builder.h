@@ -16,14 +16,14 @@
 
 namespace taeda::inline v0_2::logging {
 
-/// One value for each parameter, by name and in order.
+/// One value for each parameter of a run, by name and in order; empty for a run without any.
 class Run {
  public:
   Run() = default;
   explicit Run(HParams values) : values_(std::move(values)) {}
 
   const HParams& values() const { return values_; }
-  /// The value, or nullptr.
+  /// The value of a parameter by its name, or nullptr; no error.
   const HParam* find(std::string_view name) const;
   /// The value as T (bool, a number, std::string). Throws IndexError for a name that the run does
   /// not have, TypeError when the value is of another kind; integers count as floating point.
@@ -33,13 +33,15 @@ class Run {
     TAEDA_CHECK_INDEX(value, "the run has no parameter '", name, "': ", str());
     return convert<T>(name, *value);
   }
-  /// `otherwise` for a run without the parameter.
+  /// The value of a parameter, or `otherwise`, for a run without it; a value of another type is an
+  /// Error.
   template <class T>
   T get(std::string_view name, T otherwise) const {
     const HParam* value = find(name);
     return value ? convert<T>(name, *value) : otherwise;
   }
-  /// "Run(lr=0.01, batch_size=1000, device='cuda')", as Python prints a named tuple.
+  /// The run as Python prints a named tuple, "Run(lr=0.01, batch_size=1000, device='cuda')";
+  /// "Run()" if empty.
   std::string str() const;
 
   friend bool operator==(const Run&, const Run&) = default;
@@ -51,7 +53,8 @@ class Run {
   HParams values_;
 };
 
-/// Makes the Cartesian product: the last parameter changes fastest.
+/// Makes the Cartesian product of lists of values: the last parameter changes fastest, and an empty
+/// list gives no runs.
 struct RunBuilder {
   using Grid = std::vector<std::pair<std::string, std::vector<HParam>>>;
   /// Throws ValueError for a name that comes twice and a parameter without values.

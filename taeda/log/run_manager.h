@@ -36,15 +36,16 @@ namespace taeda::inline v0_2::logging {
 
 class TableLayout;
 
-/// One line of the results.
+/// One line of the results; durations are in seconds.
 struct EpochResult {
-  int64_t run = 0, epoch = 0;  ///< counted from 1
+  int64_t run = 0, epoch = 0;  ///< counted from 1; 0 by default
   double loss = 0, accuracy = 0;
   double epoch_duration = 0, run_duration = 0;  ///< seconds
   Run params;
 };
 
-/// Where runs go and what is kept of them.
+/// Where runs go and what is kept of them; by default event files, where the build writes some, and
+/// a table on standard output.
 struct RunManagerOptions {
   /// Where TensorBoard's folders go, one for each run; empty: a default folder in runs/.
   std::string log_dir = {};
@@ -57,10 +58,11 @@ struct RunManagerOptions {
   std::function<double()> clock = {};
 };
 
-/// The figures of a run's epochs, collected, printed and written.
+/// Collects, prints and writes the figures of a run's epochs; calls out of order are an Error.
 class RunManager {
  public:
-  /// Nothing is written before `begin_run`.
+  /// Makes a manager with these options; nothing is written before `begin_run`, which throws what
+  /// fails there.
   explicit RunManager(RunManagerOptions options = {});
   /// Ends the table and a run that is going on.
   ~RunManager();
@@ -76,7 +78,7 @@ class RunManager {
   /// Closes TensorBoard's file. Throws Error if something could not be written there.
   void end_run();
 
-  /// Starts the epoch's clock and sums.
+  /// Starts the epoch's clock, in seconds, and its sums at 0.
   void begin_epoch();
   /// Adds a line to the results; TensorBoard gets loss, accuracy, and histograms of parameters and
   /// gradients. Throws Error unless an epoch was begun.
@@ -92,9 +94,10 @@ class RunManager {
   /// Counts the predictions (N, classes) whose largest entry is at the label (N).
   void track_num_correct(const Tensor& preds, const Tensor& labels);
 
-  /// Of all epochs so far.
+  /// The results of all epochs so far; empty before the first one ends.
   const std::vector<EpochResult>& results() const { return results_; }
-  /// A table of all epochs so far, which fits the program's standard output.
+  /// A table of all epochs so far, as wide as the program's standard output has columns, at least
+  /// one row for each.
   std::string table() const;
   /// Writes <name>.csv and <name>.json, atomically. Throws Error, naming the path.
   void save(const std::string& name) const;

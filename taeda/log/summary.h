@@ -23,9 +23,10 @@ struct When {
 
 // Events.
 
-/// The first one of a file.
+/// The first event of a file; readers must find it there.
 std::string version_event(const When& when);
-/// Tells TensorBoard to forget what other files say about this step and later ones.
+/// Tells TensorBoard to forget what other files say about this step and later ones; an event with a
+/// summary; and one with a graph, whose time is in seconds.
 std::string session_start_event(const When& when);
 std::string event(const When& when, std::string summary);
 std::string graph_event(const When& when, const std::vector<GraphNode>& nodes);
@@ -39,10 +40,10 @@ std::string scalar(const std::string& tag, double value, ScalarKind kind = Scala
 std::string histogram(const std::string& tag, const HistogramData& data);
 std::string image(const std::string& tag, int64_t height, int64_t width, int64_t channels,
                   std::string png);
-/// Markdown.
+/// A text in Markdown; an empty one is shown as such.
 std::string text(const std::string& tag, const std::string& content);
 
-/// The values that a hyperparameter may have.
+/// The values that a hyperparameter may have; an empty list means any.
 struct HParamDomain {
   std::string name;
   std::vector<HParam> values;

@@ -24,7 +24,7 @@
 
 namespace taeda::inline v0_2::logging {
 
-/// Whether this build can write event files.
+/// Whether this build can write event files; making a SummaryWriter without it is an Error.
 bool has_tensorboard();
 
 struct SummaryWriterOptions {
@@ -32,9 +32,9 @@ struct SummaryWriterOptions {
   std::string log_dir = {};
   /// Appended to the default folder; without meaning if `log_dir` is given.
   std::string comment = {};
-  /// Hide what an earlier run, which crashed, wrote for this step and later ones.
+  /// The step from which on an earlier run's events, which crashed, are hidden; none by default.
   std::optional<int64_t> purge_step = {};
-  /// Events that may wait; when they are more, they are written.
+  /// The most events that wait; when they are more, they are written. 10 by default.
   int64_t max_queue = 10;
   /// Seconds after which events are written, however few they are.
   double flush_secs = 120;
@@ -68,12 +68,13 @@ class SummaryWriter {
   template <class S>
   requires(std::is_convertible_v<const S&, std::string>) explicit SummaryWriter(const S& log_dir)
       : SummaryWriter(SummaryWriterOptions{.log_dir = log_dir}) {}
-  /// Closes; a failure goes to stderr.
+  /// Closes the files; an error is written to stderr.
   ~SummaryWriter();
   SummaryWriter(SummaryWriter&&) noexcept;
   SummaryWriter& operator=(SummaryWriter&&) noexcept;
 
-  /// `new_style` and `double_precision` store a tensor instead of a float.
+  /// Adds a number; `new_style` and `double_precision`, false by default, store a 0-dim tensor
+  /// instead of a float.
   void add_scalar(const std::string& tag, double scalar_value, Step global_step = {},
                   Time walltime = {}, bool new_style = false, bool double_precision = false);
   /// Throws Error unless the tensor has one element.
@@ -82,7 +83,8 @@ class SummaryWriter {
     add_scalar(tag, scalar_value.item<double>(), global_step, walltime, new_style,
                double_precision);
   }
-  /// Several curves in one plot; each gets a folder <main_tag>_<name> of its own.
+  /// Adds numbers as several curves in one plot, at least one; each gets a folder <main_tag>_<name>
+  /// of its own.
   void add_scalars(const std::string& main_tag,
                    const std::vector<std::pair<std::string, double>>& tag_scalar_dict,
                    Step global_step = {}, Time walltime = {});
@@ -99,7 +101,8 @@ class SummaryWriter {
   /// tensors, NotImplementedError without libpng.
   void add_image(const std::string& tag, const Tensor& img_tensor, Step global_step = {},
                  Time walltime = {}, const std::string& dataformats = "CHW");
-  /// A batch, shown as a grid of 8 columns: "NCHW", "NHWC", ...
+  /// Adds a batch of images, shown as a grid of 8 columns; `dataformats` names its dimensions,
+  /// "NCHW" by default.
   void add_images(const std::string& tag, const Tensor& img_tensor, Step global_step = {},
                   Time walltime = {}, const std::string& dataformats = "NCHW");
 
@@ -108,14 +111,16 @@ class SummaryWriter {
   void add_figure(const std::string& tag, const std::string& png_file, Step global_step = {},
                   Time walltime = {});
 
-  /// Markdown.
+  /// A text in Markdown; an empty one is shown as such.
   void add_text(const std::string& tag, const std::string& text_string, Step global_step = {},
                 Time walltime = {});
 
-  /// A `tensorboard.Summary` that was serialised elsewhere, for plug-ins that have no method here.
+  /// Adds the bytes of a `tensorboard.Summary` that was serialised elsewhere, for plug-ins that
+  /// have no method here.
   void add_summary(const std::string& summary, Step global_step = {}, Time walltime = {});
 
-  /// The graph of a module, seen by running it on these tensors once, in evaluation mode.
+  /// Adds the graph of a module, seen by running it on these tensors, whose shapes must fit, once,
+  /// in evaluation mode.
   template <class M, class... T>
   void add_graph(const M& model, const T&... input_to_model);
 
@@ -136,7 +141,8 @@ class SummaryWriter {
 
   /// Returns when everything is in the files. Throws Error for what could not be written.
   void flush();
-  /// Flushes and closes the files; what is added later goes to new ones.
+  /// Writes all and closes the files; what is added later goes to new ones. Throws Error where
+  /// writing fails.
   void close();
   const std::string& get_logdir() const;
   const std::string& log_dir() const { return get_logdir(); }

@@ -22,11 +22,12 @@ class TableLayout {
   TableLayout(std::vector<std::string> header, const std::vector<std::vector<std::string>>& sample,
               TextStyle style, const std::vector<size_t>& least = {});
 
-  /// The line above, the header and the line below it.
+  /// The line above, the header and the line below it; empty for a table without columns.
   std::string top() const;
-  /// A row. A cell that is longer than its column makes this row longer.
+  /// The text of a row, with at most as many cells as columns. A cell that is longer than its
+  /// column makes this row longer.
   std::string row(const std::vector<std::string>& cells) const;
-  /// The last line.
+  /// The line at the end; empty for a table without columns.
   std::string bottom() const;
 
  private:
@@ -48,7 +49,8 @@ class TableLayout {
   Form form_ = Form::kBlocks;
 };
 
-/// `Table({"epoch", "loss"}).row({"1", "0.53"})`; columns of numbers are set to the right.
+/// A table of text, `Table({"epoch", "loss"}).row({"1", "0.53"})`; columns of numbers are set to
+/// the right. A row must have as many cells as the header, else ValueError.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
@@ -63,9 +65,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// `value` with `digits` behind the point.
+/// `value` as text with `digits`, at least 0, behind the point.
 std::string fixed(double value, int digits);
-/// A fraction as "91.23%".
+/// A fraction as text, "91.23%", with two digits behind the point by default.
 std::string percent(double fraction, int digits = 2);
 
 }  // namespace taeda::inline v0_2::logging

@@ -11,10 +11,11 @@
 
 namespace taeda::inline v0_2::models {
 
-/// The defaults make a network of 11 million parameters; {50257, 1024, 12, 12, 768} is GPT-2.
+/// Options of GPT. The defaults make a network of 11 million parameters; {50257, 1024, 12, 12, 768}
+/// is GPT-2. `n_embd` must be a multiple of `n_head`.
 struct GPTOptions {
   int64_t vocab_size = 256;  ///< bytes
-  int64_t block_size = 256;  ///< longest text
+  int64_t block_size = 256;  ///< the longest text, in tokens; 256 by default
   int64_t n_layer = 6, n_head = 6, n_embd = 384;
   double dropout = 0;
   bool bias = true;

@@ -9,12 +9,13 @@
 
 namespace taeda::inline v0_2::models {
 
-/// What a KeyValueCache has room for. {.layers, .heads, .capacity, .head_width} have no defaults.
+/// The sizes of a KeyValueCache. {.layers, .heads, .capacity, .head_width} have no defaults and
+/// must be positive.
 struct KeyValueCacheOptions {
   int64_t layers = 0, heads = 0;
-  int64_t capacity = 0;    ///< most tokens of a text
-  int64_t head_width = 0;  ///< channels of a head
-  int64_t batch_size = 1;  ///< texts
+  int64_t capacity = 0;    ///< the most tokens of a text, at least 1
+  int64_t head_width = 0;  ///< the size of a head, at least 1
+  int64_t batch_size = 1;  ///< how many texts there are, at least 1
   ScalarType dtype = kFloat;
   Device device = kCPU;
 };
@@ -31,18 +32,18 @@ class KeyValueCache {
   // A copy would share memory and not know what the other one writes there.
   KeyValueCache(const KeyValueCache&) = delete;
   KeyValueCache& operator=(const KeyValueCache&) = delete;
-  /// The same texts in memory of its own.
+  /// The same texts in memory of its own, of the same sizes.
   KeyValueCache clone() const;
 
   const KeyValueCacheOptions& options() const { return options_; }
-  /// Tokens that each text has so far.
+  /// How many tokens each text has so far, at most the capacity.
   int64_t length() const { return length_; }
-  /// Tokens that fit in.
+  /// How many tokens a text has at most, and how many texts there are: sizes of the memory.
   int64_t capacity() const { return options_.capacity; }
   int64_t batch_size() const { return options_.batch_size; }
   /// Forgets what follows the first `length` tokens. Throws ValueError if there are fewer.
   void truncate(int64_t length);
-  /// Forgets all tokens and keeps the memory.
+  /// Forgets all tokens and keeps the memory; the length is 0, so texts are empty.
   void clear() { length_ = 0; }
 
   /// Views of a layer's keys and values so far. Throws IndexError for a layer that is not there.

@@ -1,4 +1,5 @@
-// A language model around an LSTM; names as in PyTorch's example word_language_model.
+// A language model around an LSTM: words [L, N] give logarithms of probabilities [L N, ntoken];
+// names as in PyTorch's example word_language_model.
 #pragma once
 
 #include <optional>
@@ -11,10 +12,11 @@
 namespace taeda::inline v0_2::models {
 
 struct LSTMLanguageModelOptions {
-  int64_t ntoken = 10000;  ///< words
+  int64_t ntoken = 10000;  ///< how many different tokens there are, at least 1
   int64_t ninp = 200, nhid = 200, nlayers = 2;
   double dropout = 0.5;
-  bool tie_weights = false;  ///< one matrix for words going in and coming out
+  /// whether one matrix serves words going in and coming out; sizes must fit
+  bool tie_weights = false;
 };
 
 /// A linear layer, whose weight may be another module's.
@@ -48,7 +50,7 @@ class LSTMLanguageModelImpl : public nn::Cloneable<LSTMLanguageModelImpl> {
   /// Words (T, N), int64, and the state that the text before left behind, to logarithms of the
   /// probabilities of the next word (T * N, ntoken) and the state after it.
   std::tuple<Tensor, Hidden> forward(const Tensor& input, const std::optional<Hidden>& hidden = {});
-  /// The state before any text, for `batch_size` texts.
+  /// The state before any text, zeros [layers, batch_size, nhid] twice.
   Hidden init_hidden(int64_t batch_size) const;
 
   LSTMLanguageModelOptions options;

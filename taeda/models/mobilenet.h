@@ -6,8 +6,8 @@
 
 namespace taeda::inline v0_2::models {
 
-/// 1 x 1 to more channels, 3 x 3 on each channel alone, 1 x 1 to fewer; the input is added where it
-/// fits.
+/// Convolutions of 1 x 1 to more channels, of 3 x 3 on each channel alone and of 1 x 1 to fewer
+/// (Sandler et al. 2018, arXiv:1801.04381); the input [N, C, H, W] is added where its shape fits.
 class InvertedResidualImpl : public nn::Cloneable<InvertedResidualImpl> {
  public:
   InvertedResidualImpl(int64_t in, int64_t out, int64_t stride, int64_t expand_ratio)
@@ -24,10 +24,10 @@ class InvertedResidualImpl : public nn::Cloneable<InvertedResidualImpl> {
 };
 TAEDA_MODULE(InvertedResidual);
 
-/// MobileNetV2's width and head.
+/// Options of MobileNetV2: width 1 and 1000 classes by default.
 struct MobileNetV2Options {
   int64_t num_classes = 1000;
-  double width_mult = 1;  ///< of the numbers of channels
+  double width_mult = 1;  ///< the factor of the numbers of channels; 1 by default
   double dropout = 0.2;
 };
 
@@ -47,7 +47,7 @@ class MobileNetV2Impl : public nn::Cloneable<MobileNetV2Impl> {
 };
 TAEDA_MODULE(MobileNetV2);
 
-/// MobileNetV2 of width 1, not trained.
+/// MobileNetV2 of width 1, not trained: [N, 3, H, W] gives [N, 1000] by default.
 MobileNetV2 mobilenet_v2(int64_t num_classes = 1000);
 
 }  // namespace taeda::models

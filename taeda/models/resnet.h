@@ -57,9 +57,10 @@ class BottleneckImpl : public nn::Cloneable<BottleneckImpl> {
 };
 TAEDA_MODULE(Bottleneck);
 
-/// Which blocks a residual network has, and how many.
+/// Options of a residual network: which blocks it has, and how many; 1000 classes by default.
 struct ResNetOptions {
-  std::vector<int64_t> layers = {2, 2, 2, 2};  ///< blocks in each of the four stages
+  /// how many blocks each of the four stages has, at least 1
+  std::vector<int64_t> layers = {2, 2, 2, 2};
   bool bottleneck = false;
   int64_t num_classes = 1000;
   /// Start the last normalisation of each block at zero, so that a block begins as the identity.

@@ -1,4 +1,5 @@
-// VGG (Simonyan and Zisserman 2014, arXiv:1409.1556); names as torchvision's.
+// VGG (Simonyan and Zisserman 2014, arXiv:1409.1556): [N, 3, H, W] gives [N, num_classes]; names as
+// torchvision's.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,8 @@
 namespace taeda::inline v0_2::models {
 
 struct VGGOptions {
-  /// Channels of the convolutions; 0 stands for pooling.
+  /// How many channels each convolution has, 0 for pooling; whether batch norm follows, false by
+  /// default; and the sizes of the head.
   std::vector<int64_t> layers = {};
   bool batch_norm = false;
   int64_t num_classes = 1000;

@@ -27,7 +27,8 @@ template <class R, class M, class... A>
 struct ForwardTraits<R (M::*)(A...) const> : ForwardTraits<R (M::*)(A...)> {};
 }  // namespace detail
 
-/// A value of any type.
+/// A value of any type, as AnyModule passes arguments and results; taking it out as another type
+/// than it was put in as is an Error.
 class AnyValue {
  public:
   AnyValue() = default;
@@ -77,7 +78,7 @@ class AnyModule {
       : AnyModule(make_module<std::decay_t<M>>(std::forward<M>(module))) {}
 
   bool is_empty() const { return !module_; }
-  /// The module's class.
+  /// The module's class. Throws Error for an empty AnyModule.
   const std::type_info& type_info() const {
     check_not_empty("type_info()");
     const Module& module = *module_;
@@ -121,7 +122,8 @@ class AnyModule {
     check_not_empty("clone()");
     return with(module_->clone(device));
   }
-  /// Calls another module of the same class.
+  /// Calls another module of the same class with the arguments that this one takes; a module of
+  /// another class is an Error.
   AnyModule with(std::shared_ptr<Module> module) const {
     AnyModule out = *this;
     out.module_ = std::move(module);

@@ -1,31 +1,29 @@
 // Note [Checkpoints in the graph]
-// A checkpointed function becomes one node. Its edges lead to the arguments and to everything else
-// in front of the function that its gradient reaches: parameters, and tensors with a history of
-// their own. They are found by recording the first run and walking its graph, which is dropped
-// right after: the memory of one function's activations is needed in backward anyway.
-//
-// Backward records the function a second time and runs a pass over that graph, which ends at the
-// same places; what arrives there goes on in the pass that runs outside. So hooks of parameters run
-// once, `autograd::grad` works, and a second gradient finds the whole history.
+// The graph of a checkpointed function is that of the function, but its nodes have numbers in the
+// place of the tensors that they saved. The first one that backward asks calls the function again,
+// under hooks that note what is saved now: the k-th tensor of the second run is the k-th of the
+// first. The second graph is dropped at once. So gradients go wherever the function's do, also to
+// tensors that it puts elsewhere, hooks run once, and a second gradient finds the whole history.
 #include "taeda/nn/checkpoint.h"
 
 #include <algorithm>
+#include <any>
+#include <atomic>
 #include <mutex>
-#include <unordered_set>
+#include <string>
+#include <thread>
 
 #include "taeda/autograd/engine.h"
-#include "taeda/autograd/record.h"
-#include "taeda/autograd/sequence.h"
+#include "taeda/autograd/graph.h"
+#include "taeda/autograd/saved.h"
 #include "taeda/device/accelerator.h"
 #include "taeda/device/generator.h"
+#include "taeda/nn/forward_state.h"
 
 namespace taeda::inline v0_2::utils::checkpoint {
 
 namespace {
 
-using autograd::Edge;
-using autograd::Node;
-using autograd::NodePtr;
 using autograd::Saved;
 
 void add_state(std::vector<std::pair<Device, std::vector<uint8_t>>>& states, Device device) {
@@ -48,179 +46,166 @@ class NoCastCache {
   AutocastMode::State previous_;
 };
 
-/// A recorded run of a function.
-struct Trace {
-  std::vector<Edge> inputs;  // where its graph begins
-  std::vector<Tensor> outputs;
-  std::vector<Edge> outer;  // where the graph leads to besides: parameters, earlier operations
-  size_t operations = 0;
-};
-
-bool contains(ArrayRef<Edge> edges, const Edge& edge) {
-  return std::any_of(edges.begin(), edges.end(), [&](const Edge& e) {
-    return e.node == edge.node && e.input_nr == edge.input_nr;
-  });
-}
-
-/// Finds what a trace's graph is made of. Nodes of the run have numbers from `first_number` on.
-/// (Those of replicas' parameters have the highest but one, whenever they were made: they count as
-/// part of the run, and the walk goes on to the parameters they stand for.) `known` lie outside
-/// whatever their numbers: another thread may have made them.
-void walk(Trace& trace, uint64_t first_number, ArrayRef<Edge> known) {
-  std::unordered_set<const Node*> seen;
-  std::vector<Node*> stack;
-  for (const Edge& e : trace.inputs) seen.insert(e.node.get());
-  const auto visit = [&](const Edge& edge) {
-    if (!edge) return;
-    Node& node = *edge.node;
-    const bool leaf = node.edges.empty() && node.sequence_nr() == UINT64_MAX;
-    const bool earlier = node.sequence_nr() < first_number && !seen.contains(&node);
-    if (leaf || earlier || contains(known, edge)) {
-      if (!contains(trace.outer, edge)) trace.outer.push_back(edge);
-    } else if (seen.insert(&node).second) {
-      ++trace.operations;
-      stack.push_back(&node);
-    }
-  };
-  for (const Tensor& t : trace.outputs)
-    if (t.defined() && t.requires_grad()) visit(autograd::gradient_edge(t));
-  while (!stack.empty()) {
-    const Node* node = stack.back();
-    stack.pop_back();
-    for (const Edge& e : node->edges) visit(e);
-  }
-}
-
-/// Runs a function on stand-ins of the inputs; `wanted` says which carry gradients, `known` where
-/// an earlier run's graph led to.
-Trace trace_run(const detail::Run& fn, const std::vector<Tensor>& inputs,
-                const std::vector<bool>& wanted, ArrayRef<Edge> known = {}) {
-  Trace trace;
-  const uint64_t first_number = autograd::next_sequence_nr();
-  std::vector<Tensor> given = inputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    trace.inputs.emplace_back();
-    if (!wanted[i]) continue;
-    given[i] = make_alias(inputs[i]);
-    record("CheckpointInput", given[i], {inputs[i]}, [](const Tensor& g) { return g; });
-    trace.inputs[i] = autograd::gradient_edge(given[i]);
-  }
-  trace.outputs = fn(given);
-  walk(trace, first_number, known);
-  return trace;
-}
-
-/// What a second run must give again.
+/// What a second run must save again.
 struct Meta {
-  explicit Meta(const Tensor& t) : defined(t.defined()) {
-    if (!defined) return;
-    sizes = t.sizes();
-    dtype = t.dtype();
-    device = t.device();
-  }
+  explicit Meta(const Tensor& t) : sizes(t.sizes()), dtype(t.dtype()), device(t.device()) {}
   bool operator==(const Meta&) const = default;
   std::string text() const {
-    if (!defined) return "{undefined}";
     return taeda::detail::concat("{shape: ", IntArrayRef(sizes), ", dtype: ", to_string(dtype),
                                  ", device: ", device, "}");
   }
 
-  bool defined;
   DimVector sizes;
-  ScalarType dtype = kFloat;
+  ScalarType dtype;
   Device device;
 };
 
-class CheckpointNode final : public Node {
+std::atomic<int> kept_tensors = 0;
+
+/// What a function is called with again, and what that saves, until the pass ends or nobody is left
+/// who could ask for it.
+class Recomputed : public std::enable_shared_from_this<Recomputed> {
  public:
-  /// To be made before the first run: an argument that the function itself changes in place is then
-  /// found to be changed.
-  CheckpointNode(detail::Run fn, const std::vector<Tensor>& inputs, bool preserve_rng_state)
-      : fn_(std::move(fn)), state_(inputs, preserve_rng_state) {
-    for (const Tensor& t : inputs) {
-      wanted_.push_back(wants_grad(t) && is_differentiable(t.dtype()));
-      saved_.push_back(autograd::save_tensor(t));
-      edges.push_back(wanted_.back() ? autograd::gradient_edge(t) : Edge{});
+  Recomputed(detail::Run run, const std::vector<Tensor>& inputs, const CheckpointOptions& options)
+      : run_(std::move(run)), options_(options), state_(inputs, options.preserve_rng_state) {
+    for (const Tensor& t : inputs) inputs_.push_back(autograd::save_tensor(t));
+    autograd::take_saved_count();
+  }
+
+  /// In place of a tensor of the first run: its number.
+  std::any pack(const Tensor& t) {
+    if (std::this_thread::get_id() != thread_) return t;
+    metas_.emplace_back(t);
+    return std::make_shared<const Ticket>(*this, metas_.size() - 1);
+  }
+  static Tensor unpack(const std::any& packed) {
+    if (const auto* t = std::any_cast<Tensor>(&packed)) return *t;
+    const Ticket& ticket = *std::any_cast<const std::shared_ptr<const Ticket>&>(packed);
+    return ticket.from->get(ticket.number);
+  }
+  void end_first_run() { first_run_ended_ = true; }
+
+ private:
+  struct Ticket {
+    Ticket(Recomputed& r, size_t n) : from(r.shared_from_this()), number(n) { ++kept_tensors; }
+    ~Ticket() {
+      from->drop(number);
+      --kept_tensors;
+    }
+    const std::shared_ptr<Recomputed> from;
+    const size_t number;
+  };
+
+  Tensor get(size_t number) {
+    const std::lock_guard lock(mutex_);
+    if (again_.empty()) run_again();
+    const Tensor t = again_[number].unpack();
+    if (!autograd::current_pass_id()) again_.clear();
+    return t;
+  }
+  /// Does not wait: who drops the last of a graph may hold what the function needs.
+  void drop(size_t number) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock && number < again_.size()) again_[number] = {};
+  }
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    again_.clear();
+  }
+
+  void run_again() {
+    metas_again_.clear();
+    try {
+      run();
+      check();
+    } catch (...) {
+      again_.clear();
+      throw;
+    }
+    if (autograd::current_pass_id())
+      autograd::queue_callback([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->forget();
+      });
+  }
+  void run() {
+    const AutoGradMode recording(true);
+    std::vector<Tensor> given;
+    for (const Saved& s : inputs_) given.push_back(s.unpack());
+    struct Enough {};
+    bool enough = false;
+    const auto here = std::this_thread::get_id();
+    const ForwardState::Scope state(state_);
+    const RecomputingGuard recomputing;
+    // A pass within the function asks for what this run saves.
+    const autograd::graph::saved_tensors_hooks hooks(
+        [&](const Tensor& t) -> std::any {
+          if (std::this_thread::get_id() != here) return t;
+          if (enough) throw Enough();  // the function went on nevertheless
+          again_.push_back(autograd::save_tensor(t));
+          metas_again_.emplace_back(t);
+          enough = options_.early_stop && again_.size() == metas_.size();
+          if (enough) throw Enough();
+          return t;
+        },
+        [](const std::any& t) { return std::any_cast<const Tensor&>(t); });
+    try {
+      run_(given);
+    } catch (...) {
+      if (!enough) throw;
     }
     autograd::take_saved_count();
   }
 
-  Trace first_run(const std::vector<Tensor>& inputs) {
-    const NoCastCache uncached;
-    Trace trace = trace_run(fn_, inputs, wanted_);
-    for (const Edge& e : trace.outer) edges.push_back(e);
-    for (const Tensor& t : trace.outputs) outputs_.emplace_back(t);
-    operations_ = trace.operations;
-    return trace;
+  void check() const {
+    const size_t saved = metas_.size(), found = metas_again_.size();
+    const auto fail = [](auto... words) {
+      throw CheckpointError(taeda::detail::concat("taeda::utils::checkpoint: ", words...));
+    };
+    if (found > saved && first_run_ended_)
+      fail("trying to save more tensors during recomputation than during the original forward "
+           "pass.");
+    if (found < saved)
+      fail("A different number of tensors was saved during the original forward and "
+           "recomputation.\nNumber of tensors saved during forward: ",
+           saved, "\nNumber of tensors saved during recomputation: ", found, ".");
+    std::string different;
+    for (size_t i = 0; i < saved && options_.determinism_check; ++i)
+      if (metas_again_[i] != metas_[i])
+        different += taeda::detail::concat("tensor at position ", i, ":\nsaved metadata: ",
+                                           metas_[i].text(), "\nrecomputed metadata: ",
+                                           metas_again_[i].text(), "\n");
+    if (!different.empty())
+      fail("Recomputed values for the following tensors have different metadata than during the "
+           "forward pass.\n",
+           different, ".");
   }
 
-  const char* name() const override { return "CheckpointBackward"; }
-  void release_saved() override {
-    saved_.clear();
-    fn_ = nullptr;
-  }
-
-  TensorVec apply(TensorVec grads, Needs needs) override {
-    if (!fn_) autograd::detail::throw_graph_released(name());
-    const bool create_graph = GradMode::is_enabled();
-    std::vector<Tensor> given;
-    for (const Saved& s : saved_) given.push_back(s.unpack());
-    const Trace again = [&] {
-      const ForwardState::Scope state(state_);
-      const RecomputingGuard recomputing;
-      const AutoGradMode recording(true);
-      return trace_run(fn_, given, wanted_, outer());
-    }();
-    check(again);
-    std::vector<Tensor> outputs, weights;
-    for (size_t i = 0; i < grads.size(); ++i)
-      if (grads[i].defined() && again.outputs[i].requires_grad()) {
-        outputs.push_back(again.outputs[i]);
-        weights.push_back(grads[i]);
-      }
-    std::vector<Edge> ends;
-    for (size_t i = 0; i < edges.size(); ++i) {
-      ends.push_back(i < wanted_.size() ? again.inputs[i] : edges[i]);
-    }
-    const auto results = autograd::grad_at(outputs, weights, ends, needs, create_graph);
-    return {results.begin(), results.end()};
-  }
-
- private:
-  ArrayRef<Edge> outer() const {
-    return {edges.data() + wanted_.size(), edges.size() - wanted_.size()};
-  }
-
-  void check(const Trace& again) const {
-    for (size_t i = 0; i < std::max(outputs_.size(), again.outputs.size()); ++i) {
-      const Meta now(i < again.outputs.size() ? again.outputs[i] : Tensor());
-      const Meta before = i < outputs_.size() ? outputs_[i] : Meta(Tensor());
-      TAEDA_CHECK(now == before,
-                  "taeda::utils::checkpoint: Recomputed values for the following tensors have "
-                  "different metadata than during the forward pass.\ntensor at position ",
-                  i, ":\nsaved metadata: ", before.text(), "\nrecomputed metadata: ", now.text());
-    }
-    TAEDA_CHECK(again.operations == operations_,
-                "taeda::utils::checkpoint: A different number of operations was recorded during "
-                "the original forward and recomputation.\nNumber of operations recorded during "
-                "forward: ",
-                operations_,
-                "\nNumber of operations recorded during recomputation: ", again.operations);
-    for (const Edge& e : again.outer)
-      TAEDA_CHECK(contains(outer(), e),
-                  "taeda::utils::checkpoint: The recomputation used a parameter or another tensor "
-                  "with gradient that the original forward had not used.");
-  }
-
-  detail::Run fn_;
-  std::vector<Saved> saved_;
-  std::vector<bool> wanted_;
-  ForwardState state_;
-  std::vector<Meta> outputs_;
-  size_t operations_ = 0;
+  const detail::Run run_;
+  const CheckpointOptions options_;
+  const ForwardState state_;
+  const std::thread::id thread_ = std::this_thread::get_id();
+  std::vector<Saved> inputs_;
+  std::vector<Meta> metas_, metas_again_;
+  bool first_run_ended_ = false;  // not while a pass within the function asks
+  std::recursive_mutex mutex_;    // a pass may run on several threads
+  std::vector<Saved> again_;
 };
 
 }  // namespace
+
+struct detail::FirstRun::Scope {
+  std::shared_ptr<Recomputed> kept;
+  NoCastCache uncached{};
+  autograd::graph::saved_tensors_hooks hooks{
+      [kept = kept](const Tensor& t) { return kept->pack(t); }, Recomputed::unpack};
+};
+
+detail::FirstRun::FirstRun(Run again, const std::vector<Tensor>& inputs,
+                           const CheckpointOptions& options)
+    : scope_(new Scope{std::make_shared<Recomputed>(std::move(again), inputs, options)}) {}
+detail::FirstRun::~FirstRun() { scope_->kept->end_first_run(); }
+
+bool in_use() { return kept_tensors > 0; }
 
 ForwardState::ForwardState(const std::vector<Tensor>& inputs, bool random)
     : autocast_(AutocastMode::state()) {
@@ -267,24 +252,6 @@ RecomputingGuard::RecomputingGuard() : previous_(RecomputeMode::is_enabled()) {
   RecomputeMode::set_enabled(true);
 }
 RecomputingGuard::~RecomputingGuard() { RecomputeMode::set_enabled(previous_); }
-
-std::vector<Tensor> detail::run(Run fn, const std::vector<Tensor>& inputs,
-                                bool preserve_rng_state) {
-  if (!GradMode::is_enabled()) return fn(inputs);
-  auto* checkpoint = new CheckpointNode(std::move(fn), inputs, preserve_rng_state);
-  const NodePtr node(checkpoint);
-  const Trace trace = checkpoint->first_run(inputs);
-  std::vector<Tensor> outputs;
-  for (const Tensor& t : trace.outputs) outputs.push_back(t.defined() ? t.detach() : t);
-  if (!any_wants_grad(trace.outputs)) return outputs;
-  const Tensor nothing = make_tensor(IntArrayRef{}, kFloat, kCPU);
-  for (uint32_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].defined() && trace.outputs[i].requires_grad())
-      autograd::set_history(outputs[i], node, i);
-    else
-      node->add_input(outputs[i].defined() ? outputs[i] : nothing);
-  return outputs;
-}
 
 Tensor checkpoint_sequential(const std::vector<nn::AnyModule>& modules, int64_t segments,
                              const Tensor& input, const CheckpointOptions& options) {

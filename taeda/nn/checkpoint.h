@@ -10,67 +10,52 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/base/error.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/nn/visit_tensors.h"
-#include "taeda/tensor/autocast_mode.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::utils::checkpoint {
 
-/// What a forward run looks at besides its arguments, and a second run must find unchanged: the
-/// state of autocast and, with `random`, of the generators of the CPU and of all devices of the
-/// types that `inputs` are on.
-class ForwardState {
- public:
-  /// The state as it is now. Casts of weights are not remembered under it: the cast of one run must
-  /// not appear in the graph of another.
-  explicit ForwardState(const std::vector<Tensor>& inputs, bool random = true);
-
-  /// Puts the state back for a scope.
-  class Scope {
-   public:
-    explicit Scope(const ForwardState& state);
-    ~Scope();
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-
-   private:
-    AutocastMode::State autocast_;
-    std::vector<std::pair<Device, std::vector<uint8_t>>> random_;
-  };
-
- private:
-  AutocastMode::State autocast_;
-  std::vector<std::pair<Device, std::vector<uint8_t>>> random_;
-};
-
-/// Whether this thread runs a forward a second time. Batch norm does not count such a run in its
-/// running statistics.
+/// Whether this thread runs a forward a second time, false by default. Batch norm does not count
+/// such a run in its running statistics.
 bool is_recomputing();
 
-/// Says that a scope is a second run.
-class RecomputingGuard {
- public:
-  RecomputingGuard();
-  ~RecomputingGuard();
-  RecomputingGuard(const RecomputingGuard&) = delete;
-  RecomputingGuard& operator=(const RecomputingGuard&) = delete;
-
- private:
-  bool previous_;
+/// How a function is run a second time.
+struct CheckpointOptions {
+  /// Whether random layers draw the same numbers in both runs, true by default; saving and setting
+  /// generators takes time.
+  bool preserve_rng_state = true;
+  /// Whether the second run ends as soon as all that the first one saved is there again. It ends by
+  /// an exception of no class that a program could name.
+  bool early_stop = true;
+  /// Whether sizes, dtypes and devices of what both runs save must be the same.
+  bool determinism_check = true;
 };
 
-/// What of the state of random numbers and autocast a second forward gets back.
-struct CheckpointOptions {
-  /// Whether random layers draw the same numbers in both runs.
-  bool preserve_rng_state = true;
+/// What was computed again is not what was computed first.
+class CheckpointError : public Error {
+  using Error::Error;
 };
 
 namespace detail {
 
-/// A function of tensors, whatever else it is given and gives.
-using Run = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
+/// A function, given the tensors of its arguments.
+using Run = std::function<void(const std::vector<Tensor>& inputs)>;
 
-std::vector<Tensor> run(Run fn, const std::vector<Tensor>& inputs, bool preserve_rng_state);
+/// A function's first run: operations that this thread records while it lives keep nothing of what
+/// they save, but call `again` with the inputs when one of them asks for its tensors.
+class FirstRun {
+ public:
+  FirstRun(Run again, const std::vector<Tensor>& inputs, const CheckpointOptions& options = {});
+  ~FirstRun();
+  FirstRun(const FirstRun&) = delete;
+  FirstRun& operator=(const FirstRun&) = delete;
+
+ private:
+  struct Scope;
+  std::unique_ptr<Scope> scope_;
+};
 
 /// Takes the tensors out of a value.
 template <class T>
@@ -102,41 +87,34 @@ decltype(auto) invoke(F& fn, const Args&... args) {
 /// memory of one function's activations at a time instead of all, for one more forward run.
 ///
 /// `function` is copied and lives until backward, so it must not refer to what is gone by then; it
-/// may be a holder or pointer of a module, or an AnyModule. Arguments and results may be anything;
-/// gradients flow through tensors and containers of them (nn/visit_tensors.h), and to
-/// every tensor that `function` uses otherwise, its parameters say. Without gradient recording it
-/// is just called. Calls nest; gradients of gradients and `autograd::grad` work.
+/// may be a holder or pointer of a module, or an AnyModule. Arguments and results may be anything.
+/// Without gradient recording it is just called. Calls nest; gradients of gradients and
+/// `autograd::grad` work. Of functions that go on in other threads, what those save is kept.
 ///
-/// The second run must do what the first did. Error is thrown by backward if it records another
-/// number of operations, uses other parameters, or gives results of other shapes or types, and if
-/// an argument was changed in place in between. Generators of devices are restored where an
-/// argument is on a device of that type.
+/// The second run must do what the first did. CheckpointError is thrown by backward if it saves
+/// fewer tensors, or tensors of other shapes or types, and Error if an argument was changed in
+/// place in between. Generators of devices are restored where an argument is on one of that type.
 template <class F, class... Args>
 auto checkpoint(const CheckpointOptions& options, const F& function, const Args&... args) {
   static_assert(!std::is_base_of_v<nn::Module, F>,
                 "checkpoint() calls its function again in backward, so it keeps a copy: give a "
                 "module's holder or shared_ptr, not the module itself");
   using Result = std::decay_t<decltype(detail::invoke(std::declval<F&>(), args...))>;
-  auto arguments = std::make_shared<std::tuple<std::decay_t<Args>...>>(args...);
-  const std::vector<Tensor> inputs = detail::take_tensors(*arguments);
-  std::optional<Result> result;
-  auto first = std::make_shared<std::optional<Result>*>(&result);
-  detail::Run run = [function, arguments, first](const std::vector<Tensor>& tensors) {
-    auto given = *arguments;
-    detail::put_tensors(given, tensors);
-    F fn = function;
-    Result r =
-        std::apply([&](const auto&... a) -> Result { return detail::invoke(fn, a...); }, given);
-    std::vector<Tensor> out = detail::take_tensors(r);
-    // A list keeps its length, so that the tensors find their places again.
-    if (*first) (*first)->emplace(std::move(r));
-    return out;
-  };
-  const std::vector<Tensor> outputs =
-      detail::run(std::move(run), inputs, options.preserve_rng_state);
-  *first = nullptr;
-  detail::put_tensors(*result, outputs);
-  return std::move(*result);
+  std::optional<detail::FirstRun> first;
+  if (GradMode::is_enabled()) {
+    auto kept = std::make_shared<std::tuple<std::decay_t<Args>...>>(args...);
+    const std::vector<Tensor> inputs = detail::take_tensors(*kept);
+    first.emplace(
+        [function, kept](const std::vector<Tensor>& tensors) {
+          auto given = *kept;
+          detail::put_tensors(given, tensors);
+          F fn = function;
+          std::apply([&](const auto&... a) { (void)detail::invoke(fn, a...); }, given);
+        },
+        inputs, options);
+  }
+  F fn = function;
+  return Result(detail::invoke(fn, args...));
 }
 template <class F, class... Args>
 requires(!std::is_same_v<F, CheckpointOptions>) auto checkpoint(const F& function,

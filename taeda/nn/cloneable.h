@@ -19,13 +19,14 @@ class ShallowCloneGuard {
   bool previous_;
 };
 
-/// What cloning is made of that does not depend on the class: compiled once, not in every program
-/// for every class of module that it includes.
+/// The part of cloning that does not depend on the class. It is compiled once, rather than in every
+/// program for every class of module that it includes, so programs must not use it by name.
 class CloneableBase : public Module {
  public:
   using Module::Module;
 
-  /// Registers parameters, buffers and submodules, with initial values.
+  /// Registers parameters, buffers and submodules with initial values. A clone begins with a call
+  /// of it, so it must register all that the module owns.
   virtual void reset() = 0;
 
   /// Values, gradient flags and the training mode are copied; the graph and gradients are not.

@@ -11,7 +11,8 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// What is captured: outputs from inputs, the same work each time.
+/// A function that can be captured: outputs from inputs, which must do the same work, with the same
+/// shapes, each time.
 using TensorFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// `function` as a pair of graphs. It runs `num_warmup_iters` times and is captured once, with

@@ -59,7 +59,8 @@ class ModuleHolder : public detail::HolderBase {
                                                                                  Tail&&... tail)
       : HolderBase(owned(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...))) {}
   ModuleHolder(std::shared_ptr<Contained> module) : HolderBase(std::move(module)) {}
-  /// From options in braces: `Conv2d({.in_channels = 3, .out_channels = 16, .kernel_size = 3})`.
+  /// Makes the module from its options in braces: `Conv2d({.in_channels = 3, .out_channels = 16,
+  /// .kernel_size = 3})`. Fields without a value there have their defaults.
   template <class M = Contained>
   explicit ModuleHolder(typename M::Options options)
       : HolderBase(owned(new Contained(std::move(options)))) {}
@@ -73,7 +74,7 @@ class ModuleHolder : public detail::HolderBase {
   Contained* get() { return cast(checked()); }
   const Contained* get() const { return cast(checked()); }
 
-  /// Calls forward, with the module's hooks.
+  /// Calls the module's forward, and its hooks before and after. An empty holder throws Error.
   template <class... Args>
   auto operator()(Args&&... args)
       -> decltype(call(std::declval<Contained&>(), std::forward<Args>(args)...)) {
@@ -113,7 +114,8 @@ constexpr bool is_holder = requires {
 
 }  // namespace taeda::inline v0_2::nn
 
-/// Defines the handle class `Name` for the module class `NameImpl`.
+/// Defines the class `Name`, whose objects share a module of the class `NameImpl`; both must be in
+/// the namespace of the macro's call.
 #define TAEDA_MODULE(Name) TAEDA_MODULE_IMPL(Name, Name##Impl)
 #define TAEDA_MODULE_IMPL(Name, ImplType)                    \
   class Name : public ::taeda::nn::ModuleHolder<ImplType> {  \

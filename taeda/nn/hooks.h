@@ -21,14 +21,18 @@ namespace taeda::inline v0_2::nn {
 /// is none).
 struct ModuleHooks : RefCounted {
   using Inputs = std::vector<Tensor>;
-  /// May replace the inputs, in place in the vector.
+  /// A hook before forward, which may replace tensors in the vector of inputs, but must not change
+  /// its size.
   using Pre = std::function<void(Module&, Inputs&)>;
-  /// A defined result replaces the output.
+  /// A hook after forward, with inputs and output; a defined result replaces the output, an
+  /// undefined one leaves it.
   using Post = std::function<Tensor(Module&, const Inputs&, const Tensor& output)>;
-  /// Sees the gradients of the inputs and of the output; defined results replace the former.
+  /// A hook of backward, with the gradients of the inputs and of the output, which may be
+  /// undefined; an element of its result that is defined replaces the gradient of that input.
   using Backward = std::function<std::vector<Tensor>(Module&, const Inputs& grad_inputs,
                                                      const Tensor& grad_output)>;
-  /// Sees the gradient of the output before the backward hooks; a defined result replaces it.
+  /// A hook before the backward hooks, with the gradients of the output; a defined result replaces
+  /// them, an undefined one leaves them.
   using BackwardPre = std::function<Tensor(Module&, const Tensor& grad_output)>;
   HookList<Pre> pre;
   HookList<Post> post;
@@ -43,7 +47,8 @@ HookHandle register_forward_pre_hook(Module& module, ModuleHooks::Pre hook);
 HookHandle register_forward_hook(Module& module, ModuleHooks::Post hook);
 HookHandle register_full_backward_hook(Module& module, ModuleHooks::Backward hook);
 HookHandle register_full_backward_pre_hook(Module& module, ModuleHooks::BackwardPre hook);
-/// Removes just this hook; nothing if it is not one of this module's.
+/// Removes the hook of this handle; a handle that is not one of this module's is no error, and
+/// nothing happens.
 void remove_hook(Module& module, HookHandle handle);
 
 namespace detail {

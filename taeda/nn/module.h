@@ -57,7 +57,7 @@ class SharedHooks {
   std::atomic<ModuleHooks*> hooks_{nullptr};
 };
 
-/// Keys that `load_state_dict` did not find, and those it did not know.
+/// Keys that `load_state_dict` did not find, and those it did not know; both empty if all fitted.
 struct IncompatibleKeys {
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
@@ -78,7 +78,7 @@ class Module : public std::enable_shared_from_this<Module> {
   using NamedModuleFunction = std::function<void(const std::string& path, Module&)>;
 
   Module();
-  /// `name` is what printing shows instead of the class name.
+  /// Makes a module; `name`, if not empty, is what printing shows instead of the class's.
   explicit Module(std::string name);
   Module(const Module&);
   Module& operator=(const Module&);
@@ -88,14 +88,14 @@ class Module : public std::enable_shared_from_this<Module> {
   std::string name() const;
   /// Python's, unless a holder of libtorch's (include/compat) made the module or one below it.
   Dialect dialect() const noexcept { return dialect_; }
-  /// For this module and all below it.
+  /// Sets it for this module and all below; the default is Python's.
   void set_dialect(Dialect dialect);
   /// The name under which the last parent registered this module; empty for a root.
   const std::string& key() const { return key_; }
 
   /// `tensor` may be undefined: the name is taken, but no list shows it.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
-  /// Part of the state dict only if `persistent`.
+  /// Throws Error for a taken or empty name; in the state dict only if `persistent`.
   Tensor& register_buffer(std::string name, Tensor tensor, bool persistent = true);
   template <class M>
   std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
@@ -106,7 +106,7 @@ class Module : public std::enable_shared_from_this<Module> {
   std::shared_ptr<M> register_module(std::string name, const ModuleHolder<M>& holder) {
     return register_module(std::move(name), holder.ptr());
   }
-  /// Puts another module in the place of a registered one.
+  /// Puts another module in the place of a registered one; a name that is absent is refused.
   template <class M>
   std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module) {
     replace_child(name, module);
@@ -118,7 +118,7 @@ class Module : public std::enable_shared_from_this<Module> {
   }
   void unregister_module(const std::string& name) { children_.erase(name); }
 
-  /// Each parameter once, though several modules share it; this module's own first.
+  /// Each tensor once, though several modules share it; this module's own first, none undefined.
   std::vector<Tensor> parameters(bool recurse = true) const;
   OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
   std::vector<Tensor> buffers(bool recurse = true) const;
@@ -174,18 +174,18 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& to_half() { return to(kHalf), *this; }
   Module& to_bfloat16() { return to(kBFloat16), *this; }
 
-  /// Sets the mode of this module and of all below it.
+  /// Sets the mode of this module and of all below it; a new module is in training by default.
   virtual void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const noexcept { return training_; }
-  /// Drops the gradients of all parameters, or zeroes them.
+  /// Drops the gradients of all parameters, the default, or fills them with zeros.
   virtual void zero_grad(bool set_to_none = true);
   Module& requires_grad_(bool on = true);
 
   /// A deep copy, on `device` if given. Throws Error unless the class derives from Cloneable.
   virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const;
 
-  /// Parameters and persistent buffers by path, sharing memory with the module.
+  /// Parameters and persistent buffers by path, sharing memory; undefined ones are left out.
   OrderedDict<std::string, Tensor> state_dict(const std::string& prefix = "") const;
   /// Copies values into the module. Nothing is copied if it throws: Error lists missing and
   /// unexpected keys (unless not `strict`) and every size that does not fit. With `assign` the
@@ -200,7 +200,7 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Takes it over. Throws Error as load_state_dict, changing nothing, but does not mind keys of
   /// its own archive that it does not know.
   virtual void load(serialize::InputArchive& archive);
-  /// Whether a file can hold what the module is made of.
+  /// Whether a file can hold what the module is made of, true by default.
   virtual bool is_serializable() const { return true; }
 
   /// The module as M (or as the module held by holder class M), or nullptr.
@@ -219,14 +219,14 @@ class Module : public std::enable_shared_from_this<Module> {
       return dynamic_cast<const M*>(this);
   }
 
-  /// The tree as Python prints it, or libtorch if that is the module's dialect.
+  /// The tree as Python prints it, the default, or libtorch if that is the module's dialect.
   std::string repr() const;
   /// This module's own line: the name and, for a module without children, its settings in
   /// parentheses.
   virtual void pretty_print(std::ostream& out) const;
-  /// The settings: "1, 6, kernel_size=(5, 5), stride=(1, 1)".
+  /// The settings: "1, 6, kernel_size=(5, 5), stride=(1, 1)"; empty by default.
   virtual std::string extra_repr() const;
-  /// Lists the settings that a layer shows, for both dialects (nn/settings.h).
+  /// Lists the settings that a layer shows, for both dialects (nn/settings.h); none by default.
   virtual void settings(Settings&) const {}
 
   /// Hooks run when a module is called through its holder, a Sequential or `nn::call`. See hooks.h.

@@ -57,17 +57,19 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence,
 /// Sequences [L_i, *] as one tensor [max L, N, *] (or [N, max L, *]), filled up at their ends.
 /// Throws Error for an empty list and for other sizes that differ.
 Tensor pad_sequence(TensorList sequences, bool batch_first = false, double padding_value = 0);
-/// The inverse: sequence i is the first lengths[i] steps.
+/// The inverse of pad_sequence: sequence i is the first lengths[i] steps of the padded batch.
+/// `lengths` must have one element for each sequence.
 std::vector<Tensor> unpad_sequence(const Tensor& padded_sequences, const Tensor& lengths,
                                    bool batch_first = false);
 
 /// Packs sequences [L_i, *]; errors of `pad_sequence` and `pack_padded_sequence`.
 PackedSequence pack_sequence(TensorList sequences, bool enforce_sorted = true);
-/// The inverse.
+/// The inverse of pack_sequence: the sequences, [L_i, *] each, in their first order. An empty batch
+/// gives an empty list.
 std::vector<Tensor> unpack_sequence(const PackedSequence& packed_sequences);
 
-/// Steps that have the same number of sequences: `steps` of them, each of `batch` rows, from row
-/// `start` of the data on.
+/// Consecutive steps that have the same number of sequences: `steps` of them, at least one, each of
+/// `batch` rows, from row `start` of the data on.
 struct PackedRun {
   int64_t start, steps, batch;
 };

@@ -1,7 +1,9 @@
 #include "taeda/nn/reparametrize.h"
 
+#include "taeda/nn/weight_rules.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/linalg/matmul.h"
 #include "taeda/ops/nn/norm.h"
 #include "taeda/ops/random/random.h"
 #include "taeda/ops/reduce/selection.h"
@@ -26,16 +28,24 @@ Tensor parameter_of(const Module& module, const char* name) {
   return module.named_parameters(false)[name];
 }
 
+/// The weight as a matrix of dimension `dim` by all others.
+Tensor as_matrix(const Tensor& weight, int64_t dim) {
+  const Tensor rows = weight.movedim(dim, 0);
+  return rows.reshape({rows.size(0), -1});
+}
+
+Tensor unit(const Tensor& t, double eps) { return normalize(t, 2, 0, eps); }
+
 class WeightNormRule final : public detail::WeightRule {
  public:
   explicit WeightNormRule(OptionalDim dim) : dim_(dim) {}
   void begin(Module& module, const Tensor& weight) const override {
-    module.register_parameter("weight_g", norm_of(weight));
+    module.register_parameter("weight_g", norm_except_dim(weight, 2, dim_of(weight)));
     module.register_parameter("weight_v", weight);
   }
   Tensor compute(Module& module, bool) const override {
     const Tensor v = parameter_of(module, "weight_v");
-    return v.mul(parameter_of(module, "weight_g").div(norm_of(v)));
+    return weight_of_norm(v, parameter_of(module, "weight_g"), dim_of(v));
   }
   void end(Module& module) const override {
     Registry::drop_parameter(module, "weight_g");
@@ -43,9 +53,7 @@ class WeightNormRule final : public detail::WeightRule {
   }
 
  private:
-  Tensor norm_of(const Tensor& v) const {
-    return norm_except_dim(v, 2, dim_ ? wrap_dim(*dim_, v.dim()) : -1);
-  }
+  int64_t dim_of(const Tensor& v) const { return dim_ ? wrap_dim(*dim_, v.dim()) : -1; }
   OptionalDim dim_;
 };
 
@@ -55,27 +63,14 @@ class SpectralNormRule final : public detail::WeightRule {
       : iterations_(iterations), eps_(eps), dim_(dim) {}
   void begin(Module& module, const Tensor& weight) const override {
     module.register_parameter("weight_orig", weight);
-    const Tensor matrix = as_matrix(weight);
-    for (const int64_t side : {0, 1}) {
-      const Tensor start = empty({matrix.size(side)}, matrix.options()).normal_(0, 1);
-      module.register_buffer(side == 0 ? "weight_u" : "weight_v", unit(start));
-    }
+    const auto [u, v] = first_singular_vectors(weight, dim_, eps_);
+    module.register_buffer("weight_u", u);
+    module.register_buffer("weight_v", v);
   }
   Tensor compute(Module& module, bool training) const override {
-    const Tensor weight = parameter_of(module, "weight_orig"), matrix = as_matrix(weight);
     const auto buffers = module.named_buffers(false);
-    Tensor u = buffers["weight_u"], v = buffers["weight_v"];
-    if (training) {
-      NoGradGuard no_grad;
-      for (int64_t i = 0; i < iterations_; ++i) {
-        v.copy_(unit(matrix.t().mv(u)));
-        u.copy_(unit(matrix.mv(v)));
-      }
-      // The next call changes the buffers, before the graph of this one is done.
-      u = u.clone();
-      v = v.clone();
-    }
-    return weight.div(u.dot(matrix.mv(v)));
+    return weight_of_spectral_norm(parameter_of(module, "weight_orig"), buffers["weight_u"],
+                                   buffers["weight_v"], training ? iterations_ : 0, dim_, eps_);
   }
   void end(Module& module) const override {
     Registry::drop_parameter(module, "weight_orig");
@@ -84,15 +79,42 @@ class SpectralNormRule final : public detail::WeightRule {
   }
 
  private:
-  Tensor unit(const Tensor& t) const { return normalize(t, 2, 0, eps_); }
-  Tensor as_matrix(const Tensor& weight) const { return weight.movedim(dim_, 0).flatten(1); }
-
   int64_t iterations_;
   double eps_;
   int64_t dim_;
 };
 
 }  // namespace
+
+Tensor weight_of_norm(const Tensor& v, const Tensor& g, int64_t dim) {
+  return v.mul(g.div(norm_except_dim(v, 2, dim)));
+}
+
+std::pair<Tensor, Tensor> first_singular_vectors(const Tensor& weight, int64_t dim, double eps) {
+  const NoGradGuard no_grad;
+  const Tensor matrix = as_matrix(weight, dim);
+  const auto start = [&](int64_t side) {
+    return unit(empty({matrix.size(side)}, matrix.options()).normal_(0, 1), eps);
+  };
+  const Tensor u = start(0);
+  return {u, start(1)};
+}
+
+Tensor weight_of_spectral_norm(const Tensor& weight, Tensor u, Tensor v, int64_t iterations,
+                               int64_t dim, double eps) {
+  const Tensor matrix = as_matrix(weight, dim);
+  if (iterations > 0) {
+    const NoGradGuard no_grad;
+    for (int64_t i = 0; i < iterations; ++i) {
+      v.copy_(unit(matrix.t().mv(u), eps));
+      u.copy_(unit(matrix.mv(v), eps));
+    }
+    // The next call changes what was lent, before the graph of this one is done.
+    u = u.clone();
+    v = v.clone();
+  }
+  return weight.div(u.vdot(matrix.mv(v)));
+}
 
 std::unique_ptr<detail::WeightRule> detail::weight_norm_rule(OptionalDim dim) {
   return std::make_unique<WeightNormRule>(dim);

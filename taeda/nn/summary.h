@@ -14,26 +14,29 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// One module of a model.
+/// One module of a model, with the sizes, in elements and bytes, of what goes through it.
 struct LayerSummary {
   std::string path;  ///< "features.0"; empty for the model itself
-  std::string type;  ///< "Conv2d"
+  std::string type;  ///< the class's name without namespace, "Conv2d"; never empty
   int64_t depth = 0;
-  /// Of the first tensor that goes in and comes out, in the first call.
+  /// Sizes of the first tensor that goes in and comes out, in the first call; empty if there is
+  /// none.
   DimVector input_size, output_size;
-  int64_t calls = 0;  ///< 0 for a module that forward does not call through its holder
+  /// how often it ran; 0, the default, if forward does not call it through its holder
+  int64_t calls = 0;
   /// Elements of its own parameters, without those of modules below it and of an earlier row.
   int64_t parameters = 0, trainable_parameters = 0;
-  int64_t output_bytes = 0;  ///< of all calls
+  int64_t output_bytes = 0;  ///< the bytes of all tensors that come out, in all calls
 };
 
-/// The modules of a model in the order of its tree, and their sums.
+/// The modules of a model in the order of its tree, and the sums of their elements and bytes.
 struct ModelSummary {
   std::vector<LayerSummary> layers;
   int64_t total_parameters = 0, trainable_parameters = 0;
   int64_t input_bytes = 0;
   int64_t parameter_bytes = 0, buffer_bytes = 0;
-  /// What the modules without modules below them put out: about what training keeps for backward.
+  /// The bytes that come out of modules without modules below them: about as much as training keeps
+  /// for backward.
   int64_t activation_bytes = 0;
 
   /// A table of at most 80 columns.

@@ -15,7 +15,8 @@ namespace taeda::inline v0_2 {
 
 using std::make_optional, std::nullopt, std::nullopt_t, std::optional;
 
-// How a loss is reduced, under libtorch's names.
+/// How a loss is reduced, under libtorch's names: to a loss for each element, to their mean, which
+/// is the default of all losses, or to their sum.
 constexpr Reduction kNone = Reduction::None;
 constexpr Reduction kMean = Reduction::Mean;
 constexpr Reduction kSum = Reduction::Sum;
@@ -23,7 +24,8 @@ struct BatchMean {};
 /// The sum divided by the batch size, for kl_div.
 constexpr BatchMean kBatchMean;
 
-/// What stands outside the borders of an input.
+/// What stands outside the borders of an input: one value, zero by default; the elements mirrored
+/// at the border one; the border element; or the elements from the other end.
 enum class PaddingMode { Zeros, Constant = Zeros, Reflect, Replicate, Circular };
 constexpr PaddingMode kZeros = PaddingMode::Zeros;
 constexpr PaddingMode kConstant = PaddingMode::Constant;
@@ -31,11 +33,12 @@ constexpr PaddingMode kReflect = PaddingMode::Reflect;
 constexpr PaddingMode kReplicate = PaddingMode::Replicate;
 constexpr PaddingMode kCircular = PaddingMode::Circular;
 
-// Under grid_sample's names.
+/// Two modes of padding under grid_sample's names, which takes these and, by default, kZeros.
 constexpr PaddingMode kBorder = PaddingMode::Replicate;
 constexpr PaddingMode kReflection = PaddingMode::Reflect;
 
-/// How values between the elements of an input come about; kLinear is a Nonlinearity's name, too.
+/// How values between the elements of an input come about: the nearest element, straight lines
+/// along one to three dimensions, cubics, or means. kLinear is a Nonlinearity's name, too.
 enum class Interpolation { Nearest, Bilinear, Bicubic, Trilinear, Area, NearestExact, Linear };
 constexpr Interpolation kNearest = Interpolation::Nearest;
 constexpr Interpolation kBilinear = Interpolation::Bilinear;
@@ -44,12 +47,13 @@ constexpr Interpolation kTrilinear = Interpolation::Trilinear;
 constexpr Interpolation kArea = Interpolation::Area;
 constexpr Interpolation kNearestExact = Interpolation::NearestExact;
 
-/// Padding of a convolution that follows from its kernel.
+/// Padding of a convolution that follows from its kernel: none, or as much as keeps the sizes.
 enum class AutoPadding { Valid, Same };
 constexpr AutoPadding kValid = AutoPadding::Valid;
 constexpr AutoPadding kSame = AutoPadding::Same;
 
-/// Functions that initial values are scaled for, and that layers take as their activation.
+/// Functions that initial values are scaled for (nn::init::calculate_gain), and that layers take as
+/// their activation; a layer refuses those that it does not compute.
 enum class Nonlinearity {
   Linear,
   Conv1D,
@@ -83,24 +87,26 @@ constexpr Nonlinearity kGELU = Nonlinearity::GELU;
 constexpr Nonlinearity kMish = Nonlinearity::Mish;
 constexpr Nonlinearity kSiLU = Nonlinearity::SiLU;
 
-/// Kinds of recurrent networks.
+/// Kinds of recurrent networks: with tanh, the default of RNN, with relu, LSTM and GRU.
 enum class RecurrentKind { RNN_TANH, RNN_RELU, LSTM, GRU };
 constexpr RecurrentKind kRNN_TANH = RecurrentKind::RNN_TANH;
 constexpr RecurrentKind kRNN_RELU = RecurrentKind::RNN_RELU;
 constexpr RecurrentKind kLSTM = RecurrentKind::LSTM;
 constexpr RecurrentKind kGRU = RecurrentKind::GRU;
 
-/// Which side of a layer keeps its variance.
+/// Which sizes of a weight [out, in, ...] decide the variance of initial values: the inputs of an
+/// output, so that forward keeps it, or the outputs of an input, for backward.
 enum class FanMode { FanIn, FanOut };
 constexpr FanMode kFanIn = FanMode::FanIn;
 constexpr FanMode kFanOut = FanMode::FanOut;
 
 namespace nn {
 
-/// "(2, 3)", or "(2,)" for one value: as Python prints a tuple.
+/// Sizes as Python prints a tuple: "(2, 3)", "(2,)" for one value, "()" for an empty list.
 std::string tuple_text(IntArrayRef values);
 
-/// D values, given as one number for all or as a list of D.
+/// D values, one for each dimension of an image, given as one number for all or as a list of D; a
+/// list of another length is refused.
 template <size_t D, class T = int64_t>
 class ExpandingArray {
  public:
@@ -126,7 +132,8 @@ class ExpandingArray {
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
   constexpr size_t size() const { return D; }
-  /// As Python prints it: one number if it was given as one, else a tuple.
+  /// The values as Python prints them: one number by default, where they were given as one, else a
+  /// tuple.
   std::string text() const { return is_number_ ? std::to_string(values_[0]) : tuple_text(values_); }
   bool all(T value) const {
     return std::all_of(values_.begin(), values_.end(), [value](T v) { return v == value; });
@@ -163,7 +170,7 @@ class ExpandingArrayWithOptionalElem {
     for (size_t i = 0; i < D; ++i) out[i] = values_[i].value_or(absent);
     return out;
   }
-  /// As Python prints it: "7", "(5, None)".
+  /// The sizes as Python prints them: "7", or "(5, None)" where there is no second.
   std::string text() const {
     std::string out;
     for (const Element& value : values_) {
@@ -186,12 +193,15 @@ class ExpandingArrayWithOptionalElem {
   bool is_number_ = false;
 };
 
-/// A number as Python prints a float: "0.1", "1.0", "1e-05".
+/// A number as Python prints a float: "0.1", "1.0", "1e-05"; with the fewest digits that bring it
+/// back, at most 17.
 std::string float_text(double value);
-/// "True" or "False".
+/// "True" or "False", as Python prints a bool.
 const char* bool_text(bool value);
 
-/// Padding of a convolution: numbers, kValid or kSame.
+/// Padding of a convolution: a number of elements for each dimension or for all, kValid for none,
+/// or kSame for as many as keep the sizes. A list of another length than D is refused with
+/// ValueError.
 template <size_t D>
 class KernelPadding {
  public:
@@ -201,12 +211,13 @@ class KernelPadding {
   KernelPadding(IntArrayRef list) : amount_(list) {}
   KernelPadding(const ExpandingArray<D>& amount) : amount_(amount) {}
   KernelPadding(AutoPadding kind) : automatic_(kind) {}
-  /// What converts to kValid or kSame.
+  /// From an object of a class that converts to kValid or kSame, for which the numbers of elements
+  /// are not used.
   template <class Kind>
   requires(std::is_class_v<Kind>&& std::is_convertible_v<Kind, AutoPadding>)
       KernelPadding(const Kind& kind)
       : automatic_(kind) {}
-  /// One of several forms.
+  /// From the form that a variant holds: numbers of elements, kValid or kSame.
   template <class... Form>
   requires(std::constructible_from<KernelPadding, Form>&&...)
       KernelPadding(const std::variant<Form...>& form)

@@ -1,5 +1,7 @@
 #include "taeda/ops/dtype_words.h"
 
+#include <limits>
+
 namespace taeda::inline v0_2 {
 
 const char* detail::type_name(ScalarType t) {
@@ -21,6 +23,24 @@ const char* detail::type_name(ScalarType t) {
     case kUInt64: return "long unsigned int";
     default: return "c10::BFloat16";
   }
+}
+
+void detail::check_number(ScalarType t, const Scalar& number) {
+  switch (t) {
+    case kUInt16: return static_cast<void>(number.to<uint16_t>());
+    case kUInt32: return static_cast<void>(number.to<uint32_t>());
+    case kUInt64: return static_cast<void>(number.to<uint64_t>());
+    default: break;
+  }
+  t = t == kHalf || t == kBFloat16 ? t : computing_dtype(t);
+  dispatch(AllTypes{}, "number", t, [&]<class T>() { static_cast<void>(number.to<T>()); });
+}
+
+double detail::largest(ScalarType floating) {
+  return floating == kHalf       ? 65504.
+         : floating == kBFloat16 ? 0x1.fep127
+         : floating == kFloat    ? double{std::numeric_limits<float>::max()}
+                                 : std::numeric_limits<double>::max();
 }
 
 }  // namespace taeda::inline v0_2

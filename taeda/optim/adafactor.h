@@ -8,25 +8,26 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule adafactor_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule adafactor_rule;
 
-/// Options of Adafactor.
+/// Options of Adafactor; a number out of its range is a ValueError.
 class AdafactorOptions : public RuleOptions<AdafactorOptions, adafactor_rule> {
  public:
   using Eps = std::tuple<std::optional<double>, double>;
   TAEDA_LEARNING_RATE(AdafactorOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  /// The weight of the step'th squared gradient is step^beta2_decay.
+  /// The squared gradient of step t has the weight t^beta2_decay in the means; at most 0.
   TAEDA_OPTION(double, beta2_decay) = -0.8;
   /// The least root of a mean square, by default the dtype's epsilon, and the least size of
   /// parameters that steps are in proportion to.
   TAEDA_OPTION(Eps, eps) = {std::nullopt, 1e-3};
-  /// The largest root mean square of an update.
+  /// The largest root mean square of an update's elements, at least 1; larger ones are scaled down.
   TAEDA_OPTION(double, d) = 1;
   /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
@@ -42,8 +43,8 @@ class AdafactorParamState final : public OptimizerCloneableParamState<AdafactorP
   TAEDA_STATE_TENSOR(2, variance)
 };
 
-/// Adam without momentum, whose second moments of a matrix are the product of a column and a row
-/// (Shazeer and Stern 2018).
+/// Adam without momentum, whose second moments of a matrix [m, n] are the product of a column and a
+/// row, m + n numbers (Shazeer and Stern 2018, arXiv:1804.04235).
 class Adafactor : public RuleOptimizer<AdafactorOptions, AdafactorParamState, adafactor_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;

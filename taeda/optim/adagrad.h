@@ -5,9 +5,10 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule adagrad_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule adagrad_rule;
 
-/// Options of Adagrad.
+/// Options of Adagrad; a number out of its range is a ValueError.
 class AdagradOptions : public RuleOptions<AdagradOptions, adagrad_rule> {
  public:
   TAEDA_LEARNING_RATE(AdagradOptions, 1e-2)
@@ -22,7 +23,7 @@ class AdagradOptions : public RuleOptions<AdagradOptions, adagrad_rule> {
   TAEDA_OPTION(double, eps) = 1e-10;
 };
 
-/// What Adagrad keeps for a parameter.
+/// State of Adagrad for a parameter: the count of steps and tensors of the parameter's shape.
 class AdagradParamState final : public OptimizerCloneableParamState<AdagradParamState> {
  public:
   static constexpr const char* kNames[] = {"sum"};
@@ -31,8 +32,8 @@ class AdagradParamState final : public OptimizerCloneableParamState<AdagradParam
   TAEDA_STATE_TENSOR(0, sum)
 };
 
-/// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) with s the sum of g^2 (Duchi et al.
-/// 2011).
+/// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) of each element in step t, with s the
+/// sum of g^2 (Duchi et al. 2011).
 class Adagrad : public RuleOptimizer<AdagradOptions, AdagradParamState, adagrad_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;

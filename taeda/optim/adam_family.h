@@ -7,27 +7,28 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule adamax_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule adamax_rule;
 
-/// Options of Adamax.
+/// Options of Adamax; a number out of its range is a ValueError.
 class AdamaxOptions : public RuleOptions<AdamaxOptions, adamax_rule> {
  public:
   using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(AdamaxOptions, 2e-3)
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  /// What the means of gradients and of their squares keep of themselves in a step, from 0 to
-  /// below 1.
+  /// The parts that the running means of gradients and of their squares keep of themselves in a
+  /// step, each at least 0 and below 1.
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
   /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-8;
   /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
-/// What Adamax keeps for a parameter.
+/// State of Adamax for a parameter: the count of steps and tensors of the parameter's shape.
 class AdamaxParamState final : public OptimizerCloneableParamState<AdamaxParamState> {
  public:
   static constexpr const char* kNames[] = {"exp_avg", "exp_inf"};
@@ -37,24 +38,25 @@ class AdamaxParamState final : public OptimizerCloneableParamState<AdamaxParamSt
   TAEDA_STATE_TENSOR(1, exp_inf)
 };
 
-/// Adam with the largest of the decayed gradients in place of their mean square (Kingma and Ba
-/// 2015, section 7.1).
+/// Adam with the largest of the decayed gradients of an element in place of their mean square
+/// (Kingma and Ba 2015, arXiv:1412.6980, section 7.1).
 class Adamax : public RuleOptimizer<AdamaxOptions, AdamaxParamState, adamax_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
 
-extern const Rule nadam_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule nadam_rule;
 
-/// Options of NAdam.
+/// Options of NAdam; a number out of its range is a ValueError.
 class NAdamOptions : public RuleOptions<NAdamOptions, nadam_rule> {
  public:
   using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(NAdamOptions, 2e-3)
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  /// What the means of gradients and of their squares keep of themselves in a step, from 0 to
-  /// below 1.
+  /// The parts that the running means of gradients and of their squares keep of themselves in a
+  /// step, each at least 0 and below 1.
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
   /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-8;
@@ -62,13 +64,14 @@ class NAdamOptions : public RuleOptions<NAdamOptions, nadam_rule> {
   TAEDA_OPTION(double, weight_decay) = 0;
   /// How fast the momentum grows, at least 0.
   TAEDA_OPTION(double, momentum_decay) = 4e-3;
-  /// Whether the decay does not pass through the means.
+  /// Whether weight decay multiplies parameters, rather than being added to gradients; false by
+  /// default.
   TAEDA_OPTION(bool, decoupled_weight_decay) = false;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
-/// What NAdam keeps for a parameter.
+/// State of NAdam for a parameter: the count of steps and tensors of the parameter's shape.
 class NAdamParamState final : public OptimizerCloneableParamState<NAdamParamState> {
  public:
   static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq"};
@@ -78,35 +81,37 @@ class NAdamParamState final : public OptimizerCloneableParamState<NAdamParamStat
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
 
-/// Adam with Nesterov momentum that grows with the steps (Dozat 2016).
+/// Adam with Nesterov's momentum, whose weight grows with the steps to its default (Dozat 2016).
 class NAdam : public RuleOptimizer<NAdamOptions, NAdamParamState, nadam_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
 
-extern const Rule radam_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule radam_rule;
 
-/// Options of RAdam.
+/// Options of RAdam; a number out of its range is a ValueError.
 class RAdamOptions : public RuleOptions<RAdamOptions, radam_rule> {
  public:
   using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(RAdamOptions, 1e-3)
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  /// What the means of gradients and of their squares keep of themselves in a step, from 0 to
-  /// below 1.
+  /// The parts that the running means of gradients and of their squares keep of themselves in a
+  /// step, each at least 0 and below 1.
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
   /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-8;
   /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether the decay does not pass through the means.
+  /// Whether weight decay multiplies parameters, rather than being added to gradients; false by
+  /// default.
   TAEDA_OPTION(bool, decoupled_weight_decay) = false;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
-/// What RAdam keeps for a parameter.
+/// State of RAdam for a parameter: the count of steps and tensors of the parameter's shape.
 class RAdamParamState final : public OptimizerCloneableParamState<RAdamParamState> {
  public:
   static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq"};
@@ -116,8 +121,8 @@ class RAdamParamState final : public OptimizerCloneableParamState<RAdamParamStat
   TAEDA_STATE_TENSOR(1, exp_avg_sq)
 };
 
-/// Adam without its second moment until there are enough steps to know it, and with its variance
-/// rectified from then on (Liu et al. 2020).
+/// Adam without its second moment until there are enough steps to know it, by default 5, and with
+/// its variance rectified from then on (Liu et al. 2020, arXiv:1908.03265).
 class RAdam : public RuleOptimizer<RAdamOptions, RAdamParamState, radam_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;

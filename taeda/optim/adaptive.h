@@ -7,24 +7,25 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule adadelta_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule adadelta_rule;
 
-/// Options of Adadelta.
+/// Options of Adadelta; a number out of its range is a ValueError.
 class AdadeltaOptions : public RuleOptions<AdadeltaOptions, adadelta_rule> {
  public:
   TAEDA_LEARNING_RATE(AdadeltaOptions, 1)
   void visit(const NumberVisitor& f) override;
-  /// What means keep of themselves in a step, from 0 to 1.
+  /// The part that running means keep of themselves in a step, between 0 and 1.
   TAEDA_OPTION(double, rho) = 0.9;
   /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-6;
   /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
-/// What Adadelta keeps for a parameter.
+/// State of Adadelta for a parameter: the count of steps and tensors of the parameter's shape.
 class AdadeltaParamState final : public OptimizerCloneableParamState<AdadeltaParamState> {
  public:
   static constexpr const char* kNames[] = {"square_avg", "acc_delta"};
@@ -40,25 +41,26 @@ class Adadelta : public RuleOptimizer<AdadeltaOptions, AdadeltaParamState, adade
   using RuleOptimizer::RuleOptimizer;
 };
 
-extern const Rule rprop_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule rprop_rule;
 
-/// Options of Rprop.
+/// Options of Rprop; a number out of its range is a ValueError.
 class RpropOptions : public RuleOptions<RpropOptions, rprop_rule> {
  public:
   using Pair = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(RpropOptions, 1e-2)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  /// The factors of a step after the gradient's sign changed, below 1, and after it stayed,
-  /// above 1.
+  /// The factors of an element's step after its gradient's sign changed, between 0 and 1, and after
+  /// it stayed, above 1.
   TAEDA_OPTION(Pair, etas) = {0.5, 1.2};
-  /// The least step and the largest one.
+  /// The least and the largest step of an element.
   TAEDA_OPTION(Pair, step_sizes) = {1e-6, 50};
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
-/// What Rprop keeps for a parameter.
+/// State of Rprop for a parameter: the count of steps and tensors of the parameter's shape.
 class RpropParamState final : public OptimizerCloneableParamState<RpropParamState> {
  public:
   static constexpr const char* kNames[] = {"prev", "step_size"};
@@ -68,32 +70,34 @@ class RpropParamState final : public OptimizerCloneableParamState<RpropParamStat
   TAEDA_STATE_TENSOR(1, step_size)
 };
 
-/// Steps that know the gradient's sign alone, and grow while it stays (Riedmiller and Braun 1993).
+/// Steps that know the sign of each element's gradient alone, and grow while it stays (Riedmiller
+/// and Braun 1993).
 class Rprop : public RuleOptimizer<RpropOptions, RpropParamState, rprop_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
 
-extern const Rule asgd_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule asgd_rule;
 
-/// Options of ASGD.
+/// Options of ASGD; a number out of its range is a ValueError.
 class ASGDOptions : public RuleOptions<ASGDOptions, asgd_rule> {
  public:
   TAEDA_LEARNING_RATE(ASGDOptions, 1e-2)
   void visit(const NumberVisitor& f) override;
-  /// How fast parameters decay.
+  /// The part of an element that a step takes off, times the rate; 1e-4 by default.
   TAEDA_OPTION(double, lambd) = 1e-4;
-  /// The power with which the rate falls.
+  /// The power of the steps' number by which the rate falls; 0.75 by default.
   TAEDA_OPTION(double, alpha) = 0.75;
-  /// From which step on values are averaged.
+  /// The step from which on values are averaged; 1e6 by default.
   TAEDA_OPTION(double, t0) = 1e6;
   /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
-/// What ASGD keeps for a parameter.
+/// State of ASGD for a parameter: the count of steps and a tensor of the parameter's shape.
 class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState> {
  public:
   static constexpr const char* kNames[] = {"ax"};
@@ -102,8 +106,8 @@ class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState>
   TAEDA_STATE_TENSOR(0, ax)
 };
 
-/// Stochastic gradient descent with a falling rate; `ax` of a parameter's state is the mean of its
-/// values from step t0 on (Polyak and Juditsky 1992).
+/// Stochastic gradient descent with a falling rate; `ax` of a parameter's state, of its shape, is
+/// the mean of its values from step t0 on (Polyak and Juditsky 1992).
 class ASGD : public RuleOptimizer<ASGDOptions, ASGDParamState, asgd_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;

@@ -7,7 +7,8 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule ademamix_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule ademamix_rule;
 
 /// Options of AdEMAMix.
 class AdEMAMixOptions : public RuleOptions<AdEMAMixOptions, ademamix_rule> {
@@ -28,7 +29,7 @@ class AdEMAMixOptions : public RuleOptions<AdEMAMixOptions, ademamix_rule> {
   TAEDA_OPTION(double, eps) = 1e-8;
   /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 

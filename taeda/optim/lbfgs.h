@@ -14,21 +14,24 @@ class LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
   TAEDA_LEARNING_RATE(LBFGSOptions, 1)
   void check() const override;
   void visit(const NumberVisitor& f) override;
-  /// Iterations of one step.
+  /// The most iterations of one step; 20 by default.
   TAEDA_OPTION(int64_t, max_iter) = 20;
   /// Evaluations of the closure in one step; max_iter * 5 / 4 by default.
   TAEDA_OPTION(std::optional<int64_t>, max_eval) = std::nullopt;
   /// Where no element of the gradient is larger, the step ends.
   TAEDA_OPTION(double, tolerance_grad) = 1e-7;
-  /// Where parameters or the loss change less, the step ends.
+  /// A step ends where no parameter, nor the loss, changes by more than this number; 1e-9 by
+  /// default.
   TAEDA_OPTION(double, tolerance_change) = 1e-9;
-  /// How many changes are kept.
+  /// How many changes of the gradient are kept; 100 by default.
   TAEDA_OPTION(int64_t, history_size) = 100;
-  /// "strong_wolfe", or a fixed step of lr.
+  /// "strong_wolfe" for a line search; without a value, the default, steps have the fixed size lr.
+  /// Another name is refused.
   TAEDA_OPTION(std::optional<std::string>, line_search_fn) = std::nullopt;
 };
 
-/// What LBFGS keeps, for its first parameter: vectors over all parameters.
+/// State of LBFGS, which it keeps for its first parameter: vectors with the elements of all
+/// parameters, and numbers.
 class LBFGSParamState final : public OptimizerCloneableParamState<LBFGSParamState> {
  public:
   LBFGSParamState();
@@ -45,7 +48,8 @@ class LBFGSParamState final : public OptimizerCloneableParamState<LBFGSParamStat
   TAEDA_ARG(Tensor, prev_flat_grad) = {};
 
  public:
-  /// Changes of the gradient, and of the parameters.
+  /// Changes of the gradient and of the parameters, vectors of all elements, the newest last; then
+  /// what follows from them, and the loss.
   LBFGSParamState& old_dirs(std::deque<Tensor> value);
   const std::deque<Tensor>& old_dirs() const noexcept { return old_dirs_; }
   std::deque<Tensor>& old_dirs() noexcept { return old_dirs_; }

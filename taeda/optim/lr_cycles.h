@@ -9,7 +9,8 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// base times `factor` until epoch `total_iters`.
+/// A schedule: the base rate times `factor`, 1/3 by default, until epoch `total_iters`, 5 by
+/// default, and the base rate from then on.
 class ConstantLR final : public LRScheduler {
  public:
   ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total_iters = 5);
@@ -20,7 +21,8 @@ class ConstantLR final : public LRScheduler {
   int64_t total_;
 };
 
-/// base * (1 - epoch / total_iters)^power, and 0 from then on.
+/// A schedule: base * (1 - epoch / total_iters)^power, by default linear in 5 epochs, and 0 from
+/// then on.
 class PolynomialLR final : public LRScheduler {
  public:
   PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1);
@@ -31,7 +33,8 @@ class PolynomialLR final : public LRScheduler {
   double power_;
 };
 
-/// Times a function of the epoch, every epoch; one function for all groups or one for each.
+/// A schedule that multiplies the rate by a function of the epoch, every epoch; the list of
+/// functions has one for each group, else Error, or one for all.
 class MultiplicativeLR final : public LRScheduler {
  public:
   using Function = std::function<double(int64_t epoch)>;
@@ -43,8 +46,8 @@ class MultiplicativeLR final : public LRScheduler {
   std::vector<Function> functions_;
 };
 
-/// Cosine annealing to eta_min that starts again after t_0 epochs, then after t_mult times as many,
-/// ... (Loshchilov and Hutter 2017).
+/// Cosine annealing to eta_min, 0 by default, that starts again after t_0 epochs, then after t_mult
+/// times as many, and so on (Loshchilov and Hutter 2017, arXiv:1608.03983).
 class CosineAnnealingWarmRestarts final : public LRScheduler {
  public:
   CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t t_0, int64_t t_mult = 1,
@@ -56,27 +59,29 @@ class CosineAnnealingWarmRestarts final : public LRScheduler {
   double eta_min_;
 };
 
-/// Of CyclicLR.
+/// Options of CyclicLR, whose rates go up and down between two limits; steps are batches by
+/// default.
 struct CyclicLROptions {
-  /// All cycles the same height, half of the one before, or times gamma each step.
+  /// The height of cycles: the same for all, the default, half of the one before, or times gamma in
+  /// each step.
   enum Mode { triangular, triangular2, exp_range };
-  /// The smallest rate.
+  /// The least rate, at which cycles begin; one number, or one for each group.
   Option<PerGroup> base_lr;
-  /// The largest one.
+  /// The largest momentum, at the least rate; 0.95 by default.
   Option<PerGroup> max_lr;
   /// In how many steps the rate grows, at least 1.
   Option<int64_t> step_size_up = 2000;
   /// In how many it falls, at least 1; as many as up unless given.
   Option<std::optional<int64_t>> step_size_down = std::nullopt;
-  /// How the height of cycles changes.
+  /// How the height of cycles changes; by default it stays.
   Option<Mode> mode = triangular;
-  /// Of exp_range: what heights are multiplied by in a step.
+  /// The factor of heights in a step, for the mode exp_range; 1 by default.
   Option<double> gamma = 1;
-  /// Whether momentum (or beta1) goes the other way.
+  /// Whether momentum, or beta1, goes the other way; true by default.
   Option<bool> cycle_momentum = true;
-  /// The smallest momentum.
+  /// The least momentum, at the largest rate; one number, or one for each group.
   Option<double> base_momentum = 0.8;
-  /// The largest one.
+  /// The largest momentum, at the least rate; 0.95 by default.
   Option<double> max_momentum = 0.9;
 };
 

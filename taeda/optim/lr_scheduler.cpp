@@ -204,11 +204,7 @@ LambdaLR::LambdaLR(Optimizer& optimizer, Function f)
 
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> functions)
     : LRScheduler(optimizer), functions_(std::move(functions)) {
-  TAEDA_CHECK_VALUE(functions_.size() == 1 || functions_.size() == optimizer.param_groups().size(),
-                    "Expected ", optimizer.param_groups().size(), " lr_lambdas, but got ",
-                    functions_.size());
-  for (const Function& f : functions_)
-    TAEDA_CHECK_VALUE(f, "Expected a function as lr_lambda, but got an empty one");
+  detail::check_functions(functions_, optimizer.param_groups().size());
   begin();
 }
 

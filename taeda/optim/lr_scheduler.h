@@ -14,11 +14,11 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// Numbers from which a schedule goes on, by name.
+/// Numbers by name from which a schedule goes on; a missing one is an Error.
 using SchedulerState = OrderedDict<std::string, double>;
 
-/// A schedule sets each group's rate from the one before, so that several may work on one
-/// optimizer.
+/// The base of schedules, which must not outlive their optimizer. A schedule sets each group's rate
+/// from the one before, so that several may work on one optimizer.
 class LRScheduler {
  public:
   explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {}
@@ -26,9 +26,9 @@ class LRScheduler {
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
-  /// Sets the learning rates of the next step; called once an epoch, or as the class says.
+  /// Sets the learning rates of the next step; to be called once an epoch by default.
   virtual void step();
-  /// The rate of each group.
+  /// The rate of each group, one number at least.
   std::vector<double> get_last_lr() const;
   int64_t last_epoch() const { return epoch_; }
   Optimizer& optimizer() { return optimizer_; }
@@ -75,7 +75,7 @@ class StepLR : public LRScheduler {
   double gamma_;
 };
 
-/// Times gamma at each milestone; one that is listed twice counts twice.
+/// Multiplies rates by gamma, 0.1 by default, at each milestone; one listed twice counts twice.
 class MultiStepLR final : public LRScheduler {
  public:
   MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
@@ -86,7 +86,7 @@ class MultiStepLR final : public LRScheduler {
   double gamma_;
 };
 
-/// Times gamma every epoch.
+/// Multiplies rates by gamma every epoch; there is no default.
 class ExponentialLR final : public LRScheduler {
  public:
   ExponentialLR(Optimizer& optimizer, double gamma);
@@ -96,7 +96,8 @@ class ExponentialLR final : public LRScheduler {
   double gamma_;
 };
 
-/// eta_min + (base - eta_min) (1 + cos(pi epoch / t_max)) / 2 (Loshchilov and Hutter 2017).
+/// eta_min + (base - eta_min) (1 + cos(pi epoch / t_max)) / 2, eta_min 0 by default (Loshchilov and
+/// Hutter 2017).
 class CosineAnnealingLR final : public LRScheduler {
  public:
   CosineAnnealingLR(Optimizer& optimizer, int64_t t_max, double eta_min = 0);
@@ -107,8 +108,8 @@ class CosineAnnealingLR final : public LRScheduler {
   double eta_min_;
 };
 
-/// A factor that goes linearly from `start_factor` to `end_factor` in `total_iters` epochs:
-/// warm-up.
+/// A factor that goes linearly from `start_factor`, 1/3 by default, to `end_factor`, 1, in
+/// `total_iters` epochs, 5: warm-up.
 class LinearLR final : public LRScheduler {
  public:
   LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0,
@@ -120,7 +121,7 @@ class LinearLR final : public LRScheduler {
   int64_t total_;
 };
 
-/// base times a function of the epoch; one function for all groups or one for each.
+/// The base rate times a function of the epoch; as many functions as groups, else Error, or one.
 class LambdaLR final : public LRScheduler {
  public:
   using Function = std::function<double(int64_t epoch)>;
@@ -132,7 +133,7 @@ class LambdaLR final : public LRScheduler {
   std::vector<Function> functions_;
 };
 
-/// A number for all groups of an optimizer, or one for each.
+/// A number for all groups of an optimizer, or one for each; another count is an Error.
 class PerGroup : public std::vector<double> {
  public:
   PerGroup(double value) : vector(1, value) {}
@@ -140,9 +141,9 @@ class PerGroup : public std::vector<double> {
   PerGroup(std::vector<double> values) : vector(std::move(values)) {}
 };
 
-/// Of OneCycleLR.
+/// Options of OneCycleLR; numbers out of their ranges are refused.
 struct OneCycleLROptions {
-  /// The largest rate.
+  /// The largest rate; one number, or one for each group, with no default.
   Option<PerGroup> max_lr;
   /// How many steps the cycle has, at least 1; 0 for epochs times steps_per_epoch.
   Option<int64_t> total_steps = 0;
@@ -150,21 +151,21 @@ struct OneCycleLROptions {
   Option<int64_t> epochs = 0;
   /// How many steps an epoch has, at least 1 unless total_steps is given.
   Option<int64_t> steps_per_epoch = 0;
-  /// In which part of the steps the rate grows, from 0 to 1.
+  /// The part of the steps, between 0 and 1, in which the rate grows.
   Option<double> pct_start = 0.3;
-  /// Whether rates follow a cosine instead of straight lines.
+  /// Whether rates follow a cosine, the default, instead of straight lines.
   Option<bool> cosine = true;
-  /// Whether momentum (or beta1) goes the other way.
+  /// Whether momentum, or beta1, goes the other way; true by default.
   Option<bool> cycle_momentum = true;
-  /// The smallest momentum.
+  /// The least momentum, at the largest rate; one number, or one for each group.
   Option<double> base_momentum = 0.85;
-  /// The largest one.
+  /// The largest momentum, at the least rate; 0.95 by default.
   Option<double> max_momentum = 0.95;
-  /// The first rate is max_lr / div_factor.
+  /// The first rate is max_lr divided by this number, 25 by default.
   Option<double> div_factor = 25.0;
-  /// The last rate is the first one divided by it.
+  /// The last rate is the first one divided by this number, 1e4 by default.
   Option<double> final_div_factor = 1e4;
-  /// Whether the rate falls back to the first one as it rose, and then to the last one.
+  /// Whether the rate falls to the first one as it rose, and then to the last; false by default.
   Option<bool> three_phase = false;
 };
 
@@ -187,7 +188,8 @@ class OneCycleLR final : public LRScheduler {
   int64_t total_ = 0;
 };
 
-/// One schedule after the other: the (i+1)-th takes over, from its start, at milestones[i].
+/// One schedule after the other: at milestones[i] the next one takes over from its start. The
+/// milestones must be one fewer than the schedules.
 class SequentialLR final : public LRScheduler {
  public:
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
@@ -211,7 +213,7 @@ class SequentialLR final : public LRScheduler {
   std::vector<int64_t> milestones_;
 };
 
-/// All schedules in every step, each on what the one before left.
+/// All schedules, at least one, in every step, each on what the one before left.
 class ChainedScheduler final : public LRScheduler {
  public:
   explicit ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers);
@@ -224,29 +226,30 @@ class ChainedScheduler final : public LRScheduler {
   std::vector<std::shared_ptr<LRScheduler>> schedulers_;
 };
 
-/// When ReduceLROnPlateauScheduler lowers the rate, and by which factor.
+/// Options of ReduceLROnPlateauScheduler; a factor that is not below 1 is a ValueError.
 struct ReduceLROnPlateauOptions {
   enum Mode { min, max };
   enum ThresholdMode { rel, abs };
-  /// Whether a smaller metric is better, or a larger one.
+  /// Whether a smaller metric is better, the default, or a larger one.
   Option<Mode> mode = min;
-  /// What the rate is multiplied by, below 1.
+  /// The factor of the rate, which must be below 1.
   Option<double> factor = 0.1;
-  /// How many steps without a better metric pass.
+  /// How many steps without a better metric pass before the rate falls; 10 by default.
   Option<int64_t> patience = 10;
   /// By how much a metric must be better to count.
   Option<double> threshold = 1e-4;
-  /// Whether that is a part of the best metric, or a difference from it.
+  /// Whether `threshold` is a part of the best metric, the default, or a difference from it.
   Option<ThresholdMode> threshold_mode = rel;
-  /// How many steps after a lower rate do not count.
+  /// How many steps after a lower rate do not count; 0 by default.
   Option<int64_t> cooldown = 0;
-  /// The least rate.
+  /// The least rate, 0 by default; one number, or one for each group.
   Option<PerGroup> min_lr = 0.0;
-  /// Changes of the rate that are not larger are left out.
+  /// Changes of the rate that are at most this large are left out; 1e-8 by default.
   Option<double> eps = 1e-8;
 };
 
-/// Times `factor` when a metric has not improved for more than `patience` steps.
+/// Multiplies rates by `factor` when a metric has not improved for more than `patience` steps, 10
+/// by default.
 class ReduceLROnPlateauScheduler {
  public:
   using SchedulerMode = ReduceLROnPlateauOptions::Mode;
@@ -255,7 +258,7 @@ class ReduceLROnPlateauScheduler {
   static constexpr SchedulerMode max = ReduceLROnPlateauOptions::max;
   static constexpr ThresholdMode rel = ReduceLROnPlateauOptions::rel;
   static constexpr ThresholdMode abs = ReduceLROnPlateauOptions::abs;
-  /// libtorch's order of the same options; `verbose` prints nothing.
+  /// From options in libtorch's order, with the same defaults; `verbose` prints nothing.
   ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode, double factor = 0.1,
                              int64_t patience = 10, double threshold = 1e-4,
                              ThresholdMode threshold_mode = rel, int64_t cooldown = 0,
@@ -263,7 +266,7 @@ class ReduceLROnPlateauScheduler {
                              bool verbose = false);
   explicit ReduceLROnPlateauScheduler(Optimizer& optimizer, ReduceLROnPlateauOptions options = {});
 
-  /// `metric` of the epoch that ended.
+  /// Takes the metric of the epoch that ended, which must be a number.
   void step(double metric);
   std::vector<double> get_last_lr() const;
   SchedulerState state_dict() const;
@@ -279,7 +282,7 @@ class ReduceLROnPlateauScheduler {
   int64_t bad_steps_ = 0;
   int64_t cooldown_left_ = 0;
 };
-/// Python's name.
+/// The same class under Python's name, with the same defaults.
 using ReduceLROnPlateau = ReduceLROnPlateauScheduler;
 
 }  // namespace taeda::inline v0_2::optim

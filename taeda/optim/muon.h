@@ -9,9 +9,10 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule muon_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule muon_rule;
 
-/// Options of Muon.
+/// Options of Muon; a number out of its range is a ValueError.
 class MuonOptions : public RuleOptions<MuonOptions, muon_rule> {
  public:
   using Coefficients = std::tuple<double, double, double>;
@@ -23,20 +24,21 @@ class MuonOptions : public RuleOptions<MuonOptions, muon_rule> {
   TAEDA_OPTION(double, weight_decay) = 0.1;
   /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
   TAEDA_OPTION(double, momentum) = 0.95;
-  /// Whether steps look ahead along the momentum.
+  /// Whether steps look ahead along the momentum (Nesterov).
   TAEDA_OPTION(bool, nesterov) = true;
-  /// Of the polynomial that brings singular values near 1.
+  /// The three coefficients of the polynomial that brings singular values near 1; the defaults are
+  /// the authors'.
   TAEDA_OPTION(Coefficients, ns_coefficients) = {3.4445, -4.775, 2.0315};
   /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-7;
-  /// How many times that polynomial is applied, below 100.
+  /// How many times the polynomial is applied, at least 0 and below 100; 5 by default.
   TAEDA_OPTION(int64_t, ns_steps) = 5;
   /// How the rate follows from a matrix' shape: "original" (by default), "match_rms_adamw" or
   /// "spectral_unclamped".
   TAEDA_OPTION(std::optional<std::string>, adjust_lr_fn) = std::nullopt;
 };
 
-/// What Muon keeps for a parameter.
+/// State of Muon for a parameter: the count of steps and a tensor of the parameter's shape.
 class MuonParamState final : public OptimizerCloneableParamState<MuonParamState> {
  public:
   static constexpr const char* kNames[] = {"momentum_buffer"};

@@ -16,8 +16,8 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// Parameters that share options. Options left out, all or those that are not named, are the
-/// optimizer's.
+/// Parameters that share options. Options that are not named have the values of the optimizer's
+/// defaults.
 class OptimizerParamGroup {
  public:
   OptimizerParamGroup(std::vector<Tensor> params);
@@ -26,7 +26,7 @@ class OptimizerParamGroup {
   OptimizerParamGroup(OptimizerParamGroup&&) noexcept;
   ~OptimizerParamGroup();
 
-  /// The parameters of the group, in the order of the state dict.
+  /// The parameters of the group, in the order of the state dict; an empty group is allowed.
   std::vector<Tensor>& params() { return params_; }
   const std::vector<Tensor>& params() const { return params_; }
   bool has_options() const { return options_ != nullptr; }
@@ -38,7 +38,7 @@ class OptimizerParamGroup {
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
   double get_lr() const { return options().get_lr(); }
   void set_lr(double lr) { options().set_lr(lr); }
-  /// The learning rate that schedules start from: the one at the first call.
+  /// The learning rate that schedules start from: by default the one at the first call.
   double initial_lr() {
     if (!initial_lr_) initial_lr_ = get_lr();
     return *initial_lr_;
@@ -51,8 +51,9 @@ class OptimizerParamGroup {
   std::optional<double> initial_lr_;
 };
 
-/// Everything that a later run needs to go on: tensors such as "state.3.exp_avg" and numbers such
-/// as "state.3.step" or "param_groups.0.lr". Parameters are counted through all groups.
+/// Everything that a later run needs to go on: tensors such as "state.3.exp_avg", of the
+/// parameters' shapes, and numbers such as "state.3.step" or "param_groups.0.lr". Parameters are
+/// counted through all groups.
 struct OptimizerState {
   std::string kind;  ///< "Adam"; empty in files of versions that did not write it
   OrderedDict<std::string, Tensor> tensors;
@@ -86,7 +87,7 @@ class Optimizer {
   /// of two float64 numbers on the device is not 0. The second says how many steps that came to;
   /// the optimizer sets it back to 0 when it has taken note. What amp::GradScaler calls.
   void step_unless(const Tensor& skip);
-  /// Drops the gradients, or zeroes them in place.
+  /// Drops the gradients of all parameters, the default, or fills them with zeros in place.
   void zero_grad(bool set_to_none = true);
 
   /// What the group's options do not name it gets from the defaults. Throws ValueError for a
@@ -100,12 +101,12 @@ class Optimizer {
   const std::vector<OptimizerParamGroup>& param_groups() const { return param_groups_; }
   OptimizerOptions& defaults() { return *defaults_; }
   const OptimizerOptions& defaults() const { return *defaults_; }
-  /// The parameters of all groups, in order.
+  /// The parameters of all groups, in order; what is empty gives an empty list or 0.
   std::vector<Tensor> parameters() const;
   size_t size() const;
   /// What is kept for a parameter. Throws Error for a tensor that this optimizer does not hold.
   const ParamState& state(const Tensor& param) const;
-  /// The states of all parameters that have made a step.
+  /// The states of all parameters that have made a step; empty before the first one.
   ParamStateMap& state();
   const ParamStateMap& state() const;
 
@@ -115,7 +116,8 @@ class Optimizer {
   /// or size, names that this optimizer does not have, state that lacks a tensor, tensors of other
   /// shapes or not of floating dtype, and options that the optimizer cannot work with.
   virtual void load_state_dict(const OptimizerState& state);
-  /// Writes the state dict to an archive, and takes over the one in an archive.
+  /// Writes the state dict to an archive, and takes over the one in an archive; one that does not
+  /// fit is an Error, and nothing changes.
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
 
@@ -176,7 +178,8 @@ class Optimizer {
   std::unique_ptr<RuleStep> planned_;  // reused from step to step
 };
 
-/// An optimizer of the library: its rule (rule.h), options, and what it keeps for a parameter.
+/// The base of the library's optimizers: a rule (rule.h), options, and the class of a parameter's
+/// state. An empty list of parameters is a ValueError.
 template <class Options, class State, const Rule& kRule>
 class RuleOptimizer : public Optimizer {
  public:

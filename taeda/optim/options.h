@@ -14,10 +14,12 @@ namespace taeda::inline v0_2::optim {
 
 struct Rule;
 
-/// Sees every number of an options struct by name and gives the value it shall have.
+/// A function that gets each number of an options struct with its name, and gives the value that it
+/// shall have; to leave it, it must return it.
 using NumberVisitor = std::function<double(const char* name, double value)>;
 
-/// Declares an option as TAEDA_ARG does, and notes that a program names it.
+/// Declares an option, with a default behind it, that is read and set by calls, and notes that a
+/// program has set it.
 #define TAEDA_OPTION(T, name)                                                              \
  public:                                                                                   \
   auto name(const T& v)->decltype(*this) { return this->note(#name), name##_ = v, *this; } \
@@ -26,7 +28,7 @@ using NumberVisitor = std::function<double(const char* name, double value)>;
                                                                                            \
  private:                                                                                  \
   T name##_
-/// The constructors of options with a learning rate, and the rate that they have without one.
+/// The constructors of options with a learning rate, and its default.
 #define TAEDA_LEARNING_RATE(Options, rate)   \
   Options() = default;                       \
   Options(double v) : lr_(v) { note("lr"); } \
@@ -34,7 +36,8 @@ using NumberVisitor = std::function<double(const char* name, double value)>;
                                              \
  public:
 
-/// Hyper-parameters of a parameter group.
+/// Options of a parameter group, numbers by name; the library's classes have ranges, and a number
+/// outside of one is a ValueError.
 class OptimizerOptions {
  public:
   virtual ~OptimizerOptions() = default;
@@ -42,21 +45,22 @@ class OptimizerOptions {
   /// Throws Error for options without a learning rate, as set_lr, which throws ValueError for NaN.
   virtual double get_lr() const;
   virtual void set_lr(double lr);
-  /// What names these options and knows their ranges; nullptr for options of programs.
+  /// The rule that names these options and knows their ranges; nullptr, the default, for options of
+  /// programs.
   virtual const Rule* rule() const { return nullptr; }
   /// Throws ValueError for values that the optimizer cannot work with: those that its rule refuses.
   virtual void check() const;
-  /// Replaces every number by what the visitor gives; used to save and load.
+  /// Replaces every number by what the visitor gives, to save and load; the default does nothing.
   virtual void visit(const NumberVisitor&) {}
-  /// Momentum as the one-cycle schedule moves it: SGD's momentum, Adam's beta1. Without one:
-  /// nullptr.
+  /// Momentum as the one-cycle schedule moves it, SGD's momentum or Adam's beta1; nullptr, the
+  /// default, without one.
   virtual double* momentum_like() { return nullptr; }
-  /// Writes and reads the numbers by their names.
+  /// Writes the numbers to an archive, and reads them, by their names; a missing one is an Error.
   virtual void serialize(serialize::OutputArchive& archive) const;
   virtual void serialize(serialize::InputArchive& archive);
 
   /// Takes from an optimizer's options all that was not named here: neither set by name nor
-  /// different from what the class has of its own accord. All of it is named then.
+  /// different from the class's defaults. All of it is named then.
   void inherit(const OptimizerOptions& defaults);
   /// Whether both are of one class with the same numbers.
   friend bool operator==(const OptimizerOptions& a, const OptimizerOptions& b);
@@ -72,7 +76,8 @@ class OptimizerOptions {
   bool all_named_ = false;
 };
 
-/// Gives an options struct `clone` and, where it has a rate `lr`, `get_lr` and `set_lr`.
+/// Gives an options struct `clone` and, where it has a rate `lr`, `get_lr` and `set_lr`, which
+/// otherwise throw Error.
 template <class Derived>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:
@@ -104,7 +109,8 @@ class OptimizerCloneableOptions : public OptimizerOptions {
   }
 };
 
-/// Options of a rule of the library. `visit` lists them in the order of the rule's fields.
+/// The base of the options of a rule of the library. `visit` must list them in the order of the
+/// rule's fields.
 template <class Derived, const Rule& kRule>
 class RuleOptions : public OptimizerCloneableOptions<Derived> {
  public:

@@ -16,7 +16,8 @@ class OutputArchive;
 
 namespace taeda::inline v0_2::optim {
 
-/// What an optimizer keeps for one parameter; the optimizer names tensors and numbers.
+/// State of an optimizer for one parameter: at most kMaxTensors tensors and kMaxNumbers numbers,
+/// which the optimizer names.
 struct ParamState {
   static constexpr size_t kMaxTensors = 3;
   static constexpr size_t kMaxNumbers = 2;
@@ -25,21 +26,22 @@ struct ParamState {
   double numbers[kMaxNumbers] = {};
 };
 
-/// The same as an object of a class of its optimizer, which gives the tensors their names
-/// (`AdamParamState::exp_avg()`). Optimizers of programs may keep other members in classes of
-/// their own.
+/// State of an optimizer for one parameter as an object of a class, which gives the tensors,
+/// undefined by default, their names (`AdamParamState::exp_avg()`). Optimizers of programs may keep
+/// other members in classes of their own.
 class OptimizerParamState : public ParamState {
  public:
   virtual ~OptimizerParamState();
   virtual std::unique_ptr<OptimizerParamState> clone() const;
-  /// Writes and reads the step and the tensors by their names.
+  /// Writes the step and the tensors to an archive, and reads them, by their names; a missing one
+  /// is an Error.
   virtual void serialize(serialize::OutputArchive& archive) const;
   virtual void serialize(serialize::InputArchive& archive);
   /// Names of `tensors`, of the first ones at least.
   virtual ArrayRef<const char*> tensor_names() const { return {}; }
 };
 
-/// Gives a state class its `clone`.
+/// Gives a state class its `clone`, which copies all elements of its tensors.
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
  public:
@@ -49,7 +51,8 @@ class OptimizerCloneableParamState : public OptimizerParamState {
 };
 
 /// States by their parameter: the address of its TensorImpl, or (as in libtorch up to 2.0) that
-/// address as `c10::guts::to_string` writes it. A parameter has one from its first step on.
+/// address as `c10::guts::to_string` writes it. A parameter has one from its first step on, so the
+/// map is empty at first.
 class ParamStateMap {
  public:
   using Pointer = std::unique_ptr<OptimizerParamState>;
@@ -57,7 +60,7 @@ class ParamStateMap {
   using iterator = Map::iterator;
   using const_iterator = Map::const_iterator;
 
-  /// Makes room for a state where there is none.
+  /// The state of a parameter; an empty one is made where there is none.
   Pointer& operator[](const void* key) { return states_[key]; }
   Pointer& operator[](const std::string& key) { return states_[address(key)]; }
   /// Throws Error for a parameter without a state.
@@ -88,7 +91,8 @@ class ParamStateMap {
 
 }  // namespace taeda::inline v0_2::optim
 
-/// Accessors of a state class for its k-th tensor, as TORCH_ARG declares them for a member.
+/// Declares accessors of a state class for its k-th tensor, as TORCH_ARG does for a member;
+/// undefined by default.
 #define TAEDA_STATE_TENSOR(k, name)                          \
   auto name(const Tensor& value)->decltype(*this) {          \
     tensors[k] = value;                                      \
@@ -97,7 +101,7 @@ class ParamStateMap {
   const Tensor& name() const noexcept { return tensors[k]; } \
   Tensor& name() noexcept { return tensors[k]; }
 
-/// Likewise for the number of steps.
+/// Declares accessors of a state class for its count of steps, 0 by default.
 #define TAEDA_STATE_STEP()                                          \
   auto step(const int64_t& value)->decltype(*this) {                \
     ParamState::step = value;                                       \

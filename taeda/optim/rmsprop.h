@@ -5,9 +5,10 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule rmsprop_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule rmsprop_rule;
 
-/// Options of RMSprop.
+/// Options of RMSprop; a number out of its range is a ValueError.
 class RMSpropOptions : public RuleOptions<RMSpropOptions, rmsprop_rule> {
  public:
   TAEDA_LEARNING_RATE(RMSpropOptions, 1e-2)
@@ -21,11 +22,12 @@ class RMSpropOptions : public RuleOptions<RMSpropOptions, rmsprop_rule> {
   TAEDA_OPTION(double, weight_decay) = 0;
   /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
   TAEDA_OPTION(double, momentum) = 0;
-  /// Whether the square of the mean gradient is taken off the mean of squares.
+  /// Whether the square of the running mean of gradients is taken off the mean of squares; false by
+  /// default.
   TAEDA_OPTION(bool, centered) = false;
 };
 
-/// What RMSprop keeps for a parameter.
+/// State of RMSprop for a parameter: the count of steps and tensors of the parameter's shape.
 class RMSpropParamState final : public OptimizerCloneableParamState<RMSpropParamState> {
  public:
   static constexpr const char* kNames[] = {"square_avg", "momentum_buffer", "grad_avg"};
@@ -36,9 +38,9 @@ class RMSpropParamState final : public OptimizerCloneableParamState<RMSpropParam
   TAEDA_STATE_TENSOR(2, grad_avg)
 };
 
-/// p -= lr * g / (sqrt(v) + eps) with v the running mean of g^2 (Hinton's lecture), less the square
-/// of the running mean of g when centred (Graves 2013); with momentum the quotient is accumulated
-/// first.
+/// p -= lr * g / (sqrt(v) + eps) of each element with v the running mean of g^2 (Hinton's lecture),
+/// less the square of the running mean of g when centred (Graves 2013, arXiv:1308.0850); with
+/// momentum the quotient is accumulated first.
 class RMSprop : public RuleOptimizer<RMSpropOptions, RMSpropParamState, rmsprop_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;

@@ -20,4 +20,13 @@ const auto& for_group(const List& values, size_t group) {
   return values[values.size() == 1 ? 0 : group];
 }
 
+/// Throws ValueError unless there is a function for all groups or one for each.
+template <class List>
+void check_functions(const List& functions, size_t groups) {
+  TAEDA_CHECK_VALUE(functions.size() == 1 || functions.size() == groups, "Expected ", groups,
+                    " lr_lambdas, but got ", functions.size());
+  for (const auto& f : functions)
+    TAEDA_CHECK_VALUE(f, "Expected a function as lr_lambda, but got an empty one");
+}
+
 }  // namespace taeda::inline v0_2::optim::detail

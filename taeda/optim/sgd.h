@@ -5,9 +5,10 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule sgd_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule sgd_rule;
 
-/// Options of SGD.
+/// Options of SGD; a number out of its range is a ValueError.
 class SGDOptions : public RuleOptions<SGDOptions, sgd_rule> {
  public:
   SGDOptions(double lr) : lr_(lr) { note("lr"); }
@@ -16,17 +17,17 @@ class SGDOptions : public RuleOptions<SGDOptions, sgd_rule> {
   TAEDA_OPTION(double, lr);
   /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
   TAEDA_OPTION(double, momentum) = 0;
-  /// The part of a gradient that the momentum does not take.
+  /// The part of a gradient that the momentum does not take; 0 by default.
   TAEDA_OPTION(double, dampening) = 0;
   /// What a step takes off each parameter, as a part of it; at least 0.
   TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps look ahead along the momentum.
+  /// Whether steps look ahead along the momentum (Nesterov).
   TAEDA_OPTION(bool, nesterov) = false;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
-/// What SGD keeps for a parameter.
+/// State of SGD for a parameter: its momentum, of the parameter's shape; undefined without any.
 class SGDParamState final : public OptimizerCloneableParamState<SGDParamState> {
  public:
   static constexpr const char* kNames[] = {"momentum_buffer"};
@@ -34,8 +35,9 @@ class SGDParamState final : public OptimizerCloneableParamState<SGDParamState> {
   TAEDA_STATE_TENSOR(0, momentum_buffer)
 };
 
-/// b = momentum * b + (1 - dampening) * g, where g includes weight_decay * p; p -= lr * b, or with
-/// nesterov p -= lr * (g + momentum * b) (Sutskever et al. 2013, with PyTorch's place of lr).
+/// b = momentum * b + (1 - dampening) * g of each element, where g includes weight_decay * p; p -=
+/// lr * b, or with nesterov p -= lr * (g + momentum * b) (Sutskever et al. 2013, with PyTorch's
+/// place of lr).
 class SGD : public RuleOptimizer<SGDOptions, SGDParamState, sgd_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;

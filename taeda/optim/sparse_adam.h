@@ -7,25 +7,26 @@
 
 namespace taeda::inline v0_2::optim {
 
-extern const Rule sparse_adam_rule;  ///< What a step does to a parameter and its state.
+/// The rule of a step: its fields with defaults and ranges, and the update's formula.
+extern const Rule sparse_adam_rule;
 
-/// Options of SparseAdam.
+/// Options of SparseAdam; a number out of its range is a ValueError.
 class SparseAdamOptions : public RuleOptions<SparseAdamOptions, sparse_adam_rule> {
  public:
   using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(SparseAdamOptions, 1e-3)
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &std::get<0>(betas_); }
-  /// What the means of gradients and of their squares keep of themselves in a step, from 0 to
-  /// below 1.
+  /// The parts that the running means of gradients and of their squares keep of themselves in a
+  /// step, each at least 0 and below 1.
   TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
   /// What keeps divisors from 0, at least 0.
   TAEDA_OPTION(double, eps) = 1e-8;
-  /// Whether steps go up.
+  /// Whether steps go along the gradient, so that the loss grows; false by default.
   TAEDA_OPTION(bool, maximize) = false;
 };
 
-/// What SparseAdam keeps for a parameter.
+/// State of SparseAdam for a parameter: the count of steps and tensors of the parameter's shape.
 class SparseAdamParamState final : public OptimizerCloneableParamState<SparseAdamParamState> {
  public:
   static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq"};

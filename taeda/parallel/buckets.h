@@ -10,8 +10,8 @@ namespace taeda::inline v0_2::nn::parallel {
 
 /// How many bytes a bucket holds at most, unless what must stay together is more.
 struct BucketLimits {
-  int64_t first;   ///< small, so that the first transfer begins early
-  int64_t others;  ///< large enough that a transfer's latency does not matter
+  int64_t first;   ///< bytes of the first bucket, few, so that its transfer begins early
+  int64_t others;  ///< bytes of others, as many as make a transfer's latency small
 };
 
 /// Of gradients: 1 MiB and 25 MiB, as in PyTorch's DistributedDataParallel.
@@ -39,7 +39,7 @@ class FlatLayout {
   int64_t numel() const { return numel_; }
   /// Whether tensors have the dtype, sizes and strides that the layout was made for.
   bool fits(const std::vector<Tensor>& tensors) const;
-  /// Memory for all of them.
+  /// Allocates memory for all tensors of the layout, a vector of their dtype.
   Tensor allocate(Device device) const;
   /// The values of all tensors, put together by one kernel on the current stream of their device. A
   /// single tensor is not copied where its memory is as the layout wants it.

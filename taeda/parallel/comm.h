@@ -22,7 +22,7 @@ Tensor gather_tensors(const std::vector<Tensor>& tensors, Device target, int64_t
 /// tensors count as zero; without any other the result is undefined.
 Tensor reduce_add(std::vector<Tensor> tensors, Device target);
 
-/// Which device adds two tensors: the first one's or the second one's.
+/// Which device adds two tensors: the first one's, the default, or the second one's.
 enum class AddedOn { First, Second };
 /// The same sum, of the same bits, written into `out`, step by step: several can go on side by
 /// side. No gradients are recorded.

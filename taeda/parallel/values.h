@@ -25,10 +25,11 @@ class Values {
   /// elsewhere their part of a bucket. What an earlier pass still needs keeps its memory and
   /// values.
   void place(size_t replica, const std::vector<Tensor>& own);
-  /// Queues the copies of the bucket that is needed first to so many replicas, if they have not
-  /// been queued in this pass.
+  /// Queues the copies of the bucket that is needed first to so many replicas, at least one, if
+  /// they have not been queued in this pass.
   void send_first(size_t replicas);
-  /// The same with all buckets. Ends the pass.
+  /// Queues the copies of all buckets that have not been queued, and ends the pass; afterwards
+  /// begin() must come first.
   void send(size_t replicas);
 
  private:

@@ -15,20 +15,22 @@ namespace taeda::inline v0_2::profiler {
 struct Event {
   std::string name;
   tracing::Kind kind = tracing::Kind::Operation;
-  int thread = 0;  ///< numbered from 1, the one that started the profile
+  int thread = 0;  ///< the thread: 1 is the one that started the profile
   int64_t start = 0, end = 0;
-  Device device;       ///< of the work; where a copy goes to
-  Device from;         ///< where a copy comes from
-  int64_t stream = 0;  ///< of the work
-  int64_t bytes = 0;   ///< of a copy
+  /// the device of the work, or the one that a copy goes to; the CPU by default
+  Device device;
+  Device from;         ///< the device that a copy comes from; the CPU by default
+  int64_t stream = 0;  ///< the stream of the work; 0 by default
+  int64_t bytes = 0;   ///< how many bytes a copy moves
   std::string shapes;  ///< "[[32, 64], [64]]", with record_shapes
-  int parent = -1;  ///< index of the event around it; for device work, of the one that launched it
-  int64_t launch_time = -1;  ///< of device work
+  int parent = -1;  ///< index of the event around it, or that launched it; -1 by default
+  int64_t launch_time = -1;  ///< when device work was launched, in nanoseconds
   int launch_thread = 0;
 
-  int64_t self_cpu_time = 0;     ///< without the events inside
-  int64_t device_time = 0;       ///< of the work launched by it and by the events inside
-  int64_t self_device_time = 0;  ///< launched by itself
+  int64_t self_cpu_time = 0;     ///< nanoseconds of the host without the events inside
+  /// nanoseconds of device work launched by it and by the events inside
+  int64_t device_time = 0;
+  int64_t self_device_time = 0;  ///< nanoseconds of device work that it launched itself
   int64_t cpu_memory = 0, self_cpu_memory = 0;
   int64_t device_memory = 0, self_device_memory = 0;
 
@@ -48,7 +50,7 @@ struct MemoryPoint {
 struct Events {
   std::vector<Event> events;  ///< of a thread, parents before children; device work last
   std::vector<MemoryPoint> memory;
-  uint64_t dropped = 0;  ///< happenings for which there was no room
+  uint64_t dropped = 0;  ///< how many events had no room; 0 by default
 };
 
 /// Puts a recording in order. An operation allocates its results before it calls its kernel, so
@@ -60,8 +62,8 @@ Events arrange(const tracing::Recording& recording);
 /// Times are nanoseconds, memory is bytes.
 struct EventAverage {
   std::string key;
-  bool on_device = false;  ///< a kernel, not what launched it
-  std::string shapes;      ///< if grouped by them
+  bool on_device = false;  ///< whether it is a kernel, not what launched it; false by default
+  std::string shapes;      ///< the shapes, if grouped by them; empty by default
   int64_t count = 0;
   int64_t cpu_time_total = 0, self_cpu_time_total = 0;  ///< nanoseconds
   int64_t device_time_total = 0, self_device_time_total = 0;

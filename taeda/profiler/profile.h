@@ -14,18 +14,18 @@
 
 namespace taeda::inline v0_2::profiler {
 
-/// What is recorded. CUDA stands for every accelerator, simulated ones included.
+/// What is recorded, by default both. CUDA stands for every accelerator, simulated ones included.
 enum class ProfilerActivity { CPU, CUDA };
 
-/// What a profile does in a step.
+/// What a profile does in a step; by default it records.
 enum class ProfilerAction {
   NONE,
-  WARMUP,  ///< records, but forgets it
+  WARMUP,  ///< records, but forgets it, so its lists stay empty
   RECORD,
-  RECORD_AND_SAVE  ///< the last step that is recorded: `on_trace_ready` follows
+  RECORD_AND_SAVE  ///< the last step that is recorded, behind which `on_trace_ready` must follow
 };
 
-/// The action of a step, counted from 0.
+/// A function from the number of a step, at least 0, to what is done in it.
 using Schedule = std::function<ProfilerAction(int64_t step)>;
 
 /// Skips `skip_first` steps, then in turn idles for `wait` steps, warms up for `warmup` and records
@@ -50,16 +50,16 @@ class record_function {
 
 class profile;
 
-/// What is recorded, and in what detail.
+/// Options of a profile; by default times of operations are recorded, and no shapes.
 struct ProfileOptions {
   std::vector<ProfilerActivity> activities = {ProfilerActivity::CPU, ProfilerActivity::CUDA};
-  /// What to do in which step; without one, everything from start to stop is recorded.
+  /// What to do in which step; without one, the default, everything from start to stop is recorded.
   Schedule schedule = nullptr;
-  /// Called with the profile when a recording is complete.
+  /// Called with the profile when a recording is complete; empty by default.
   std::function<void(profile&)> on_trace_ready = nullptr;
   bool record_shapes = false;
   bool profile_memory = false;
-  /// Calls of modules, by their path: "layer1.conv".
+  /// Whether calls of modules are recorded, by their path: "layer1.conv"; false by default.
   bool with_modules = false;
   /// Bound of the memory that a recording takes, about 120 bytes each. What comes after is counted.
   uint64_t max_events = uint64_t{1} << 20;
@@ -81,7 +81,7 @@ class profile {
   profile(const profile&) = delete;
   profile& operator=(const profile&) = delete;
 
-  /// Begins again after `stop`; while it runs it does nothing.
+  /// Begins again after `stop`; while the profile runs it does nothing and is no error.
   void start();
   /// Waits for the devices that were used and ends the recording. Throws what their kernels threw;
   /// the recording is complete nevertheless.
@@ -90,13 +90,13 @@ class profile {
   void step();
   int64_t step_num() const { return step_; }
 
-  /// The last complete recording.
+  /// The last complete recording; empty before there is one.
   const Events& events() const { return events_; }
   /// Sums by name, and with `group_by_input_shape` by the shapes of the tensors (record_shapes).
   EventAverages key_averages(bool group_by_input_shape = false) const;
   /// Writes the trace for chrome://tracing and Perfetto. Throws Error, naming path and reason.
   void export_chrome_trace(const std::string& path) const;
-  /// Why something could not be recorded; one line each.
+  /// Why something could not be recorded, one line each; empty if all was.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

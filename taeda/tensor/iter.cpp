@@ -45,7 +45,7 @@ void read_cpu_scalar(void* to, const Tensor& t) {
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] void throw_beyond(const char* op, const Tensor& t) {
-  if (!t.is_strided()) t.storage()->throw_without_memory();
+  if (t.storage()->content()) t.storage()->throw_without_memory();
   throw Error(detail::concat(op, ": a tensor of sizes ", t.sizes(), ", strides ", t.strides(),
                              " and offset ", t.storage_offset(), " reaches beyond its storage of ",
                              t.storage()->nbytes(), " bytes"));

@@ -1,9 +1,10 @@
 #include "taeda/tensor/mapped.h"
 
-#include <bit>
+#include <mutex>
+#include <unordered_set>
 #include <vector>
 
-#include "taeda/base/error.h"
+#include "taeda/base/warning.h"
 #include "taeda/device/draws.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -31,12 +32,15 @@ void set_depth(int depth) {
 }
 
 int64_t count(uint64_t levels) { return std::popcount(levels); }
-int innermost(uint64_t levels) { return 63 - std::countl_zero(levels); }
 
 /// How many of `levels` are outside of `level`: where its dimension is.
 int64_t place(uint64_t levels, int level) { return count(levels & ((uint64_t{1} << level) - 1)); }
 
 }  // namespace
+
+void MappedParts::refuse() const {
+  throw UnmappedError("Cannot access data pointer of Tensor that doesn't have storage");
+}
 
 const MappedParts& mapped_parts(const TensorBase& t) {
   TAEDA_INTERNAL_ASSERT(is_mapped(t));
@@ -85,7 +89,7 @@ Tensor raised(const Tensor& t, int level) {
 
 Tensor lowered(const Tensor& t) {
   const MappedParts& parts = mapped_parts(t);
-  return make_mapped(parts.value, parts.levels & ~(uint64_t{1} << innermost(parts.levels)));
+  return make_mapped(parts.value, parts.levels & ~(uint64_t{1} << innermost_of(parts.levels)));
 }
 
 Tensor expanded_to(const Tensor& t, uint64_t levels) {
@@ -128,6 +132,32 @@ Tensor dims_as_levels(const Tensor& t, uint64_t levels) {
   }
   for (int64_t d = count(all); d < plain.dim(); ++d) order.push_back(d);
   return make_mapped(plain.permute(order), all);
+}
+
+void refuse_control_flow() {
+  throw UnmappedError(
+      "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
+      "We don't support that yet.");
+}
+
+DimVector with_samples(int64_t samples, IntArrayRef sizes) {
+  DimVector out(sizes);
+  out.insert(0, samples);
+  return out;
+}
+
+Tensor with_samples(int64_t samples, const Tensor& t) {
+  return t.unsqueeze(0).expand(with_samples(samples, t.sizes()));
+}
+
+void warn_once_of_samples(const std::string& text) {
+  static std::mutex mutex;
+  static auto& warned = *new std::unordered_set<std::string>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!warned.insert(text).second && !Warning::get_warnAlways()) return;
+  }
+  TAEDA_WARN(text);
 }
 
 int Maps::depth() { return maps.depth; }

@@ -2,6 +2,11 @@
 // Not part of the public interface: func/vmap.h is.
 #pragma once
 
+#include <bit>
+#include <string>
+
+#include "taeda/base/error.h"
+#include "taeda/device/content.h"
 #include "taeda/tensor/interceptors.h"
 #include "taeda/tensor/tensor.h"
 
@@ -22,8 +27,18 @@ namespace taeda::inline v0_2 {
 /// gradient if its plain tensor does, which is its `base` without being one that it is a view of.
 /// So gradients within a map are those of the sum over all samples: the same as each sample's, as
 /// long as what they are taken by is mapped (`map_everywhere`).
-struct MappedParts final : StorageContent {
+///
+/// Where there is no way for all samples at once, they are taken one by one, with a warning for the
+/// first time: an operation without a rule, and the formula of a gradient that writes into a tensor
+/// which is not mapped, asks for a value or calls a kernel itself. Such a formula is known by what
+/// it throws, which is an UnmappedError; any other error is its own.
+class UnmappedError : public Error {
+  using Error::Error;
+};
+
+struct MappedParts final : OwnedContent {
   MappedParts(Tensor v, uint64_t l) : value(std::move(v)), levels(l) {}
+  [[noreturn]] void refuse() const override;
   Tensor value;     ///< the plain one
   uint64_t levels;  ///< bit n for level n
 };
@@ -36,6 +51,8 @@ inline bool is_mapped(const TensorBase& t) {
 const MappedParts& mapped_parts(const TensorBase& t);
 /// The levels of a tensor: 0 for one that is not mapped.
 uint64_t mapped_levels(const TensorBase& t);
+/// The innermost of some levels, -1 for none.
+inline int innermost_of(uint64_t levels) { return 63 - std::countl_zero(levels); }
 /// The plain tensor behind a mapped one; any other itself.
 const Tensor& plain_of(const Tensor& t);
 
@@ -50,8 +67,17 @@ Tensor expanded_to(const Tensor& t, uint64_t levels);
 /// The same tensor with its `levels`, all of which it has, as first dimensions, and back.
 Tensor levels_as_dims(const Tensor& t, uint64_t levels);
 Tensor dims_as_levels(const Tensor& t, uint64_t levels);
+/// `sizes` with the samples in front, and a tensor that is the same for all of these.
+DimVector with_samples(int64_t samples, IntArrayRef sizes);
+Tensor with_samples(int64_t samples, const Tensor& t);
 /// A mapped tensor has its sizes and strides after a change in place of its plain one.
 void follow_plain(const Tensor& t);
+
+/// For who would decide something by the value of a sample. Throws UnmappedError.
+[[noreturn]] void refuse_control_flow();
+/// A warning that something goes sample by sample, the first time that it is said (each time where
+/// the program asks for that).
+void warn_once_of_samples(const std::string& text);
 
 /// What random operations may do in a map.
 enum class Randomness : uint8_t { Error, Same, Different };

@@ -17,16 +17,17 @@
 
 namespace taeda::inline v0_2::training {
 
-/// Which of two values is better.
+/// Which of two values is better; a lower one by default.
 enum class Better : uint8_t { Lower, Higher };
 
 struct EarlyStoppingOptions {
-  int64_t patience = 5;           ///< values in a row that are no better before it stops; 1 or more
+  /// the values in a row that are no better before it stops, at least 1
+  int64_t patience = 5;
   double min_delta = 0;           ///< by how much a value must be better to count; not negative
-  Better better = Better::Lower;  ///< Lower for losses, Higher for accuracies
+  Better better = Better::Lower;  ///< Lower, the default, for losses, Higher for accuracies
 };
 
-/// Says when a run has stopped to get better.
+/// Says when a run has stopped to get better. A patience below 1 is refused with ValueError.
 class EarlyStopping {
  public:
   /// Throws ValueError for a patience below 1 and a min_delta that is negative or not a number.
@@ -35,7 +36,7 @@ class EarlyStopping {
   /// Takes the value of the next validation; true when the run should stop. A value that is not a
   /// number is never better.
   bool update(double value);
-  /// Whether the last value was the best so far.
+  /// Whether the last value was the best so far; false before the first.
   bool improved() const { return values_ > 0 && since_best_ == 0; }
   /// The best value, and its place among all, counted from 0. None before the first number.
   std::optional<double> best() const { return best_; }
@@ -52,7 +53,7 @@ class EarlyStopping {
   int64_t values_ = 0, since_best_ = 0;
 };
 
-/// Keeps the state that had the best value in one file.
+/// Keeps the state that had the best value in one file; a file that cannot be written is an Error.
 class BestCheckpoint {
  public:
   /// Goes on from what an earlier run left at `path`; it is not overwritten by what is worse.

@@ -9,7 +9,7 @@
 // Values are float64 tensors on the CPU, of one element unless said otherwise. What update() is
 // given may be on any device; no history is kept of it. Sums stay on the device, so that only
 // compute() waits for it, where not said otherwise. compute() throws ValueError where nothing was
-// given. `distributed::sync` (distributed/metrics.h) makes a metric that of all ranks' examples.
+// given. `distributed::synced` (distributed/metrics.h) is the metric of all ranks' examples.
 #pragma once
 
 #include <optional>
@@ -19,22 +19,23 @@
 
 namespace taeda::inline v0_2::training {
 
-/// What all metrics have; update() takes what the metric is of.
+/// The base of metrics. update() takes tensors of a batch, whose shapes the metric says; a metric
+/// that got none has no value.
 class Metric {
  public:
   virtual ~Metric() = default;
   /// The value of all that was given since the last reset. Throws ValueError where that is nothing.
   virtual Tensor compute() const = 0;
-  /// Forgets what was given.
+  /// Forgets what was given, so that the metric is empty as at first.
   virtual void reset() = 0;
   /// What has been gathered since the last reset: a fixed number of tensors on the CPU, empty ones
   /// where nothing was given. Those of metrics that keep all they are given have shape (N, ...).
   virtual std::vector<Tensor> state() const = 0;
-  /// Adds what a metric of the same kind and options has gathered.
+  /// Adds what a metric has gathered that must have the same kind and options.
   virtual void merge(const std::vector<Tensor>& state) = 0;
 };
 
-/// A metric that is made of sums.
+/// The base of metrics that are made of sums, one element for each class or one for all.
 class SumMetric : public Metric {
  public:
   void reset() override { sums_ = {}; }
@@ -63,13 +64,15 @@ class Mean : public SumMetric {
   Tensor compute() const override;
 };
 
-/// What counts as right.
+/// What counts as right: by default the class with the highest score.
 struct AccuracyOptions {
-  int64_t top_k = 1;  ///< it counts as right to have the class among the `top_k` highest; 1 or more
-  std::optional<int64_t> ignore_index = {};  ///< a class of targets that does not count
+  int64_t top_k = 1;  ///< right is to have the class among the `top_k` highest; at least 1
+  /// a class of targets that does not count; none by default
+  std::optional<int64_t> ignore_index = {};
 };
 
-/// The share of targets that were met.
+/// The share of targets that were met, between 0 and 1: scores [N, C, ...] or classes [N, ...],
+/// targets [N, ...].
 class Accuracy : public SumMetric {
  public:
   /// Throws ValueError for a top_k below 1.
@@ -109,7 +112,8 @@ class ConfusionMatrix : public SumMetric {
 /// (classes), 0 for those that do not occur.
 enum class Average : uint8_t { None, Macro, Micro, Weighted };
 
-/// Hits of each class over how often it was the target, the output, or both.
+/// The base of scores by class: hits over how often a class was the target, the output, or both,
+/// between 0 and 1; scores [N, C], targets [N].
 class ClassScore : public ConfusionMatrix {
  public:
   /// (a + b) hits / (a targets + b outputs) of each class, 0 where a class does not occur.
@@ -126,7 +130,7 @@ class ClassScore : public ConfusionMatrix {
   double a_, b_;
 };
 
-/// Right ones among those that were taken for a class.
+/// The share of right examples among those that were taken for a class, between 0 and 1.
 class Precision : public ClassScore {
  public:
   explicit Precision(int64_t classes, Average average = Average::Macro,
@@ -134,7 +138,7 @@ class Precision : public ClassScore {
       : ClassScore("Precision", classes, average, ignore_index, 0, 1) {}
 };
 
-/// Right ones among those of a class.
+/// The share of right examples among those of a class, between 0 and 1.
 class Recall : public ClassScore {
  public:
   explicit Recall(int64_t classes, Average average = Average::Macro,
@@ -142,7 +146,7 @@ class Recall : public ClassScore {
       : ClassScore("Recall", classes, average, ignore_index, 1, 0) {}
 };
 
-/// The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
+/// The harmonic mean of precision and recall, between 0 and 1: 2 TP / (2 TP + FP + FN).
 class F1Score : public ClassScore {
  public:
   explicit F1Score(int64_t classes, Average average = Average::Macro,
@@ -209,7 +213,8 @@ class R2Score : public Metric {
   Tensor moments_;
 };
 
-/// exp of the mean of -log p(target), over all targets.
+/// exp of the mean of -log p(target), over all targets, from scores [..., V] that are not
+/// normalised.
 class Perplexity : public SumMetric {
  public:
   explicit Perplexity(std::optional<int64_t> ignore_index = {})

@@ -19,18 +19,19 @@
 namespace taeda::inline v0_2::training {
 
 struct RateFinderOptions {
-  double lowest = 1e-7, highest = 10;  ///< rates, that grow by a constant factor
+  /// the least and the largest rate; from step to step it grows by a constant factor
+  double lowest = 1e-7, highest = 10;
   int64_t steps = 200;
-  /// How much of the mean stays from step to step.
+  /// How much of the running mean of losses stays from step to step, at least 0 and below 1.
   double smoothing = 0.9;
-  /// It ends where the mean is so many times its lowest value, or not finite.
+  /// The trial ends where the mean is so many times its lowest value, 4 by default, or not finite.
   double diverged = 4;
 };
 
-/// What a trial saw.
+/// What a trial saw: rates and losses of the same size.
 struct RateTrial {
-  std::vector<double> rates;   ///< one a step
-  std::vector<double> losses;  ///< smoothed, at these rates
+  std::vector<double> rates;   ///< the rate of each step; not empty
+  std::vector<double> losses;  ///< the smoothed losses, of the same size
   /// Where the loss falls fastest over the logarithm of the rate, before its lowest value; two
   /// digits. None where it falls nowhere.
   std::optional<double> suggestion;

@@ -16,34 +16,39 @@
 namespace taeda::inline v0_2::training {
 
 /// What belongs to the steps besides model and optimizer. The Trainer does not own what is pointed
-/// to.
+/// to, which must outlive it; by default there is none.
 struct TrainerOptions {
-  /// Scales losses; one that is not enabled counts as none.
+  /// A scaler of losses; one that is not enabled counts as none, the default.
   amp::GradScaler* scaler = nullptr;
-  /// Moves after each step that was taken. A schedule of epochs is the program's to call.
+  /// A schedule that moves after each step that was taken; none by default. A schedule of epochs is
+  /// the program's to call.
   optim::LRScheduler* schedule = nullptr;
   /// The largest norm of all gradients together, as nn::utils::clip_grad_norm_ has it; positive.
   double max_norm = std::numeric_limits<double>::infinity();
-  /// How many losses a step is for: it goes against the gradient of their mean.
+  /// How many losses, at least 1, a step is for: it goes against the gradient of their mean.
   int64_t accumulate = 1;
 };
 
-/// What a loss came to. Gathered: its gradient waits for those of further losses. Skipped: not all
-/// gradients were finite, and nothing but the scale has changed.
+/// What a loss came to. Gathered, the default: its gradient waits for those of further losses.
+/// Skipped: not all gradients were finite, and nothing but the scale has changed.
 enum class Outcome : uint8_t { Gathered, Stepped, Skipped };
 
-/// All there is to log of a step, of the same step. True in a condition if it was taken.
+/// All there is to log of a step, as numbers. In a condition it is true if the step was taken;
+/// asking for numbers waits for the device.
 struct StepReport {
   Outcome outcome = Outcome::Gathered;
-  int64_t step = 0;    ///< steps that were taken, this one included
-  int64_t losses = 0;  ///< that were gathered for it
-  double lr = 0;       ///< of the first parameter group, with which the step was taken
-  double scale = 1;    ///< by which its losses were multiplied
+  int64_t step = 0;    ///< how many steps were taken, this one included; 0 at first
+  int64_t losses = 0;  ///< how many losses were gathered for it; at least 1 of a step
+  double lr = 0;       ///< the rate of the first group, with which the step was taken; not negative
+  double scale = 1;    ///< the factor of its losses; 1 by default
   // Not a number while losses are gathered: asking for them would wait for the device.
-  double loss = std::numeric_limits<double>::quiet_NaN();       ///< the mean of its losses
-  double grad_norm = std::numeric_limits<double>::quiet_NaN();  ///< 2-norm, before clipping
+  /// the mean of its losses; not a number while they are gathered, by default
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  /// the 2-norm of all elements of gradients, before clipping
+  double grad_norm = std::numeric_limits<double>::quiet_NaN();
   bool clipped = false;
-  /// The first parameter whose gradient was not finite, by its path in the model.
+  /// The first parameter whose gradient was not finite, by its path in the model; empty if all
+  /// were.
   std::optional<amp::NonFiniteGradient> non_finite;
 
   /// "step 12: loss 0.3471, gradient norm 2.15 (clipped), lr 0.001, scale 65536".
@@ -85,7 +90,8 @@ class Trainer {
   /// the end of an epoch. Reports Gathered with 0 losses where there are none.
   StepReport finish();
 
-  /// Steps that were taken; a run that goes on sets it to what its checkpoint has.
+  /// How many steps were taken, 0 at first; a run that goes on must set it to what its checkpoint
+  /// has.
   int64_t steps() const { return steps_; }
   void set_steps(int64_t steps) { steps_ = steps; }
 

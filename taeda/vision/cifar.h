@@ -9,7 +9,8 @@
 
 namespace taeda::inline v0_2::vision::datasets {
 
-/// 60,000 colour images of 32 x 32 in 10 classes.
+/// 60,000 colour images, uint8 [3, 32, 32], in 10 classes (Krizhevsky 2009). Throws Error where
+/// files are absent or damaged.
 class CIFAR10 : public LabelledImageDataset<CIFAR10> {
  public:
   /// Reads data_batch_1.bin to data_batch_5.bin, or test_batch.bin, from `root` or
@@ -19,13 +20,14 @@ class CIFAR10 : public LabelledImageDataset<CIFAR10> {
   static const std::vector<std::string>& classes();
 };
 
-/// The same in 100 classes, which belong to 20 superclasses.
+/// 60,000 colour images, uint8 [3, 32, 32], in 100 classes, which belong to 20 superclasses
+/// (Krizhevsky 2009). Throws Error where files are absent or damaged.
 class CIFAR100 : public LabelledImageDataset<CIFAR100> {
  public:
   /// Reads train.bin or test.bin from `root` or `root/cifar-100-binary`. Throws as CIFAR10.
   explicit CIFAR100(const std::string& root, bool train = true);
   CIFAR100(const std::string& root, Mode mode) : CIFAR100(root, mode == Mode::kTrain) {}
-  /// The superclass of each image, int64.
+  /// The superclass of each image, int64, [N].
   const Tensor& coarse_targets() const { return coarse_; }
   /// From fine_label_names.txt beside the images; empty if that file is not there.
   const std::vector<std::string>& classes() const { return classes_; }

@@ -9,14 +9,15 @@
 
 namespace taeda::inline v0_2::vision {
 
-/// As the arguments of torchvision.utils.make_grid.
+/// Options of make_grid, with the defaults of torchvision.utils.make_grid.
 struct GridOptions {
-  int64_t nrow = 8;        ///< pictures in a row
+  int64_t nrow = 8;        ///< how many pictures stand in a row; 8 by default
   int64_t padding = 2;     ///< pixels between pictures and around them
-  bool normalize = false;  ///< shift and scale to 0..1
+  bool normalize = false;  ///< whether values are shifted and scaled to between 0 and 1
   std::optional<std::pair<double, double>> value_range =
       {};                   ///< what becomes 0 and 1; default: minimum, maximum
-  bool scale_each = false;  ///< normalize every picture by its own range
+  /// whether every picture is normalized by its own range; false by default
+  bool scale_each = false;
   double pad_value = 0;
 };
 
@@ -31,18 +32,20 @@ struct Color {
   uint8_t red = 0, green = 0, blue = 0;
 };
 
-/// Pixels that a character of dots takes, with the gap to the next one and the next line.
+/// The sizes in pixels of a character of dots, with the gap to the next one and the next line.
 constexpr int64_t kCharacterWidth = 6, kLineHeight = 9;
 
-/// Writes text on a uint8 picture (3, height, width) on the CPU, its upper left corner at (x, y),
-/// in letters of 5 x 7 dots; signs that it lacks appear as a box. What lies outside is cut off.
+/// Writes text on a uint8 picture [3, height, width] on the CPU, its upper left corner at (x, y) in
+/// pixels, in letters of 5 x 7 dots; signs that it lacks appear as a box. What lies outside is cut
+/// off.
 void draw_text(const Tensor& picture, int64_t x, int64_t y, std::string_view text, Color color);
 /// In the system's font by Cairo, `size` pixels high (1 to 1000); where that is missing, dots.
 void draw_text(const Tensor& picture, int64_t x, int64_t y, std::string_view, Color, double size);
-/// Draws a frame `thickness` pixels wide, whose outer edges are at (x, y) and (x + w, y + h).
+/// Draws a frame `thickness` pixels wide on a picture [3, height, width], whose outer edges are at
+/// (x, y) and (x + w, y + h).
 void draw_frame(const Tensor& picture, int64_t x, int64_t y, int64_t w, int64_t h,
                 int64_t thickness, Color color);
-/// Every pixel of (..., height, width) `factor` times in both directions.
+/// Repeats every pixel of [..., height, width] `factor` times, at least once, in both directions.
 Tensor enlarge(const Tensor& picture, int64_t factor);
 
 }  // namespace taeda::inline v0_2::vision

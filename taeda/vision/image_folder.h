@@ -23,7 +23,7 @@ class ImageFolder : public data::datasets::Dataset<ImageFolder> {
   std::optional<size_t> size() const override { return samples_->size(); }
 
   const std::vector<std::string>& classes() const { return classes_; }
-  /// Path and label of each picture, in order.
+  /// Path and label of each picture, in the order of the elements.
   const std::vector<std::pair<std::string, int64_t>>& samples() const { return *samples_; }
 
  private:

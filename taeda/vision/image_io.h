@@ -15,7 +15,7 @@ namespace taeda::inline v0_2::vision {
 void set_max_image_pixels(int64_t count);
 int64_t max_image_pixels();
 
-/// Whether this build has libpng.
+/// Whether this build has libpng; without it reading and writing PNG files is an Error.
 bool has_png();
 /// Writes a PNG file, atomically. Throws TypeError or ValueError for other tensors,
 /// NotImplementedError without libpng.
@@ -29,7 +29,7 @@ Tensor encode_png(const Tensor& image);
 /// A picture from the bytes of a PNG file. Throws Error when they are none.
 Tensor decode_png(const Tensor& bytes);
 
-/// Whether this build has libjpeg.
+/// Whether this build has libjpeg; without it reading and writing JPEG files is an Error.
 bool has_jpeg();
 /// A JPEG file in memory, of 1 or 3 channels, at a quality from 1 to 100. Throws TypeError or
 /// ValueError for other tensors, NotImplementedError without libjpeg.
@@ -37,7 +37,7 @@ Tensor encode_jpeg(const Tensor& image, int quality = 75);
 /// A picture of 1 or 3 channels from the bytes of a JPEG file. Throws Error when they are none, or
 /// cut off.
 Tensor decode_jpeg(const Tensor& bytes);
-/// Writes a JPEG file, atomically.
+/// Writes a uint8 picture [1 or 3, H, W] as a JPEG file, atomically; throws Error where that fails.
 void write_jpeg(const Tensor& image, const std::string& path, int quality = 75);
 
 /// How many channels read_image gives.
@@ -49,7 +49,8 @@ Tensor read_image(const std::string& path, ImageReadMode mode = ImageReadMode::k
 
 /// A float picture from 0 to 1 as bytes, rounded; values outside are clipped.
 Tensor to_bytes(const Tensor& image);
-/// Writes a float picture, or a batch of them as a grid (torchvision.utils.save_image).
+/// Writes a float picture [C, H, W], values from 0 to 1, or a batch of them as a grid
+/// (torchvision.utils.save_image). Throws Error where that fails.
 void save_image(const Tensor& images, const std::string& path, const GridOptions& options = {});
 
 }  // namespace taeda::vision

@@ -9,9 +9,10 @@ namespace taeda::inline v0_2::vision::datasets {
 
 struct LabelledImages {
   Tensor images;   ///< uint8, (N, channels, height, width)
-  Tensor targets;  ///< int64, (N)
+  Tensor targets;  ///< the label of each image, int64, [N]
 
-  /// Float images from 0 to 1 and their labels.
+  /// Float images [B, C, H, W], values from 0 to 1, and their labels, int64 [B]. An index out of
+  /// range is an IndexError.
   data::Example<> batch(ArrayRef<size_t> indices) const;
 };
 
@@ -36,7 +37,7 @@ class LabelledImageDataset : public data::datasets::Dataset<Self> {
   /// As in the files: uint8, (N, channels, height, width).
   const Tensor& raw_images() const { return content_.images; }
   const Tensor& targets() const { return content_.targets; }
-  /// All images as floats from 0 to 1.
+  /// All images as floats from 0 to 1, [N, C, H, W].
   Tensor images() const { return content_.images.to(kFloat).div_(255); }
 
  protected:

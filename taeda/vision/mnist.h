@@ -12,7 +12,8 @@ namespace taeda::inline v0_2::vision::datasets {
 /// place) or `root/raw`. Throws Error when one is missing, damaged, or they do not belong together.
 LabelledImages read_mnist(const std::string& root, const std::string& name, bool train);
 
-/// What the two data sets share: grey images of 28 x 28.
+/// The base of MNIST and FashionMNIST: grey images, uint8 [1, 28, 28]. Throws Error where files are
+/// absent or damaged.
 template <class Self>
 class MnistLike : public LabelledImageDataset<Self> {
  protected:
@@ -20,26 +21,31 @@ class MnistLike : public LabelledImageDataset<Self> {
       : LabelledImageDataset<Self>(read_mnist(root, name, train), train) {}
 };
 
-/// Handwritten digits.
+/// 70,000 handwritten digits, grey images [1, 28, 28] in 10 classes (LeCun et al. 1998); by default
+/// those for training.
 class MNIST : public MnistLike<MNIST> {
  public:
   explicit MNIST(const std::string& root, Mode mode = Mode::kTrain)
       : MNIST(root, mode == Mode::kTrain) {}
   MNIST(const std::string& root, bool train) : MnistLike(root, "MNIST", train) {}
-  /// The names of the targets, in order.
+  /// The names of the targets, in order; 10 of them, the first for target 0, default of labels in
+  /// reports.
   static const std::vector<std::string>& classes();
 };
 
-/// Pieces of clothing.
+/// 70,000 pieces of clothing, grey images [1, 28, 28] in 10 classes (Xiao et al. 2017,
+/// arXiv:1708.07747); by default those for training.
 class FashionMNIST : public MnistLike<FashionMNIST> {
  public:
-  /// Where Debian's package dataset-fashion-mnist puts the files.
+  /// The folder where Debian's package dataset-fashion-mnist puts the files; the default of
+  /// FashionMNIST.
   static constexpr const char* kDebianRoot = "/usr/share/datasets/fashion-mnist";
 
   explicit FashionMNIST(const std::string& root = kDebianRoot, Mode mode = Mode::kTrain)
       : FashionMNIST(root, mode == Mode::kTrain) {}
   FashionMNIST(const std::string& root, bool train) : MnistLike(root, "FashionMNIST", train) {}
-  /// The names of the targets, in order.
+  /// The names of the targets, in order; 10 of them, the first for target 0, default of labels in
+  /// reports.
   static const std::vector<std::string>& classes();
 };
 

@@ -18,15 +18,16 @@ struct ImageSize {
   ImageSize(int64_t h, int64_t w) : height(h), width(w) {}
 };
 
-/// A rectangle of a picture, in pixels.
+/// A rectangle of a picture; all sizes are pixels.
 struct Piece {
   int64_t top, left, height, width;
 };
 
-/// Four points (x, y), from top left with the clock.
+/// Four points (x, y) in pixels, from top left with the clock; must be as many.
 using Corners = std::array<std::array<double, 2>, 4>;
 
-/// The smallest and the largest of random numbers; one stands for both.
+/// The least and the largest of random numbers; one number stands for both, and the least must not
+/// be larger.
 struct Range {
   double low, high;
   Range(double both) : low(both), high(both) {}
@@ -40,7 +41,7 @@ struct Spread : std::vector<double> {
   Spread(double low, double high) : vector{low, high} {}
 };
 
-/// The colour where a picture has no pixels: one number, or one for each channel. Without any it is
+/// The colour where a picture has no pixels: one number, or one for each channel. By default it is
 /// 0, into which bilinear interpolation fades.
 struct Fill : std::vector<double> {
   Fill() = default;
@@ -52,14 +53,15 @@ struct Fill : std::vector<double> {
 /// How a picture gets pixels between its pixels.
 enum class InterpolationMode { kNearest, kBilinear, kBicubic, kNearestExact };
 
-/// How a picture that is turned gets its pixels, and what is beside it.
+/// How a picture that is turned gets its pixels, by default the nearest ones, and what is beside
+/// it.
 struct Interpolated {
   InterpolationMode mode = InterpolationMode::kNearest;
   Fill fill = {};
 };
 
-/// What continues a picture beyond its edges: kConstant, kReflect, kReplicate (torchvision's
-/// "edge") or kSymmetric, which reflects the pixels at the edge, too.
+/// What continues a picture beyond its edges: kConstant, the default, kReflect, kReplicate
+/// (torchvision's "edge") or kSymmetric, which reflects the pixels at the edge, too.
 struct Continuation {
   constexpr Continuation(PaddingMode m, bool edge_twice = false) : mode(m), twice(edge_twice) {}
   PaddingMode mode;

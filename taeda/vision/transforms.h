@@ -16,9 +16,11 @@
 
 namespace taeda::inline v0_2::vision::transforms {
 
-/// What all of them are: also a function of an example, whose data it changes.
+/// The base of transforms: a function of a picture [..., C, H, W], or of an example, whose data it
+/// changes.
 using PictureTransform = data::transforms::TensorTransform<Tensor>;
-/// A transform, or any function of a picture.
+/// A transform, or any function from a picture [..., C, H, W] to a picture; an empty one is
+/// refused.
 using PictureFunction = std::function<Tensor(Tensor)>;
 
 /// A transform that is one function, which most here are.
@@ -36,7 +38,7 @@ class Change : public PictureTransform {
   std::function<Tensor(const Tensor&)> function_;
 };
 
-/// One after the other.
+/// Applies transforms one after the other; an empty list gives the picture as it is.
 class Compose : public PictureTransform {
  public:
   /// ValueError for an empty function.
@@ -47,12 +49,12 @@ class Compose : public PictureTransform {
   std::vector<PictureFunction> transforms_;
 };
 
-/// A function as transform.
+/// A transform that calls a function of a picture [..., C, H, W].
 struct Lambda : Compose {
   explicit Lambda(PictureFunction function) : Compose({std::move(function)}) {}
 };
 
-/// All of some transforms, or none with probability 1 - p.
+/// Applies all of some transforms with probability p, 0.5 by default, else none.
 struct RandomApply : Compose {
   explicit RandomApply(std::vector<PictureFunction> transforms, double p = 0.5);
 };
@@ -61,12 +63,13 @@ struct RandomApply : Compose {
 struct RandomChoice : Compose {
   explicit RandomChoice(std::vector<PictureFunction> transforms, std::vector<double> p = {});
 };
-/// All of some transforms, in random order.
+/// Applies all of some transforms, in random order; an empty list gives the picture as it is.
 struct RandomOrder : Compose {
   explicit RandomOrder(std::vector<PictureFunction> transforms);
 };
 
-/// uint8 from 0 to 255 becomes float from 0 to 1; floats stay as they are.
+/// Makes uint8 elements from 0 to 255 floats from 0 to 1; floats stay as they are, and so does the
+/// shape.
 class ToTensor : public PictureTransform {
  public:
   Tensor operator()(Tensor image) override;
@@ -77,13 +80,14 @@ struct ConvertImageDtype : Change {
   explicit ConvertImageDtype(ScalarType dtype = kFloat);
 };
 
-/// (image - mean) / std; one number, or one per channel.
+/// (image - mean) / std; one number, or one for each channel of [..., C, H, W].
 using Normalize = data::transforms::Normalize<Tensor>;
 
-/// Of Resize.
+/// Options of Resize: bilinear and with antialiasing by default.
 struct ResizeOptions {
   InterpolationMode interpolation = InterpolationMode::kBilinear;
-  std::optional<int64_t> max_size = {};  ///< of the longer side, if one number is the shorter's
+  /// the most pixels of the longer side, where one number is the shorter's
+  std::optional<int64_t> max_size = {};
   bool antialias = true;
 };
 
@@ -96,7 +100,7 @@ struct Resize : Change {
   explicit Resize(ImageSize size, Options options = {});
 };
 
-/// The middle; zeros are added around a picture that is smaller.
+/// The middle of a picture, [..., C, height, width]; zeros are added around a smaller one.
 struct CenterCrop : Change {
   explicit CenterCrop(ImageSize size);
 };
@@ -105,9 +109,9 @@ struct CenterCrop : Change {
 struct FiveCrop : Change {
   explicit FiveCrop(ImageSize size);
 };
-/// Of TenCrop.
+/// Options of TenCrop; by default the mirror image is that of left and right.
 struct TenCropOptions {
-  bool vertical_flip = false;  ///< whether the mirror image is upside down
+  bool vertical_flip = false;  ///< whether the mirror image is upside down; false by default
 };
 /// FiveCrop of the picture and of its mirror image: [10, ...].
 struct TenCrop : Change {
@@ -122,9 +126,9 @@ struct Pad : Change {
                Continuation padding_mode = kConstant);
 };
 
-/// Of RandomCrop.
+/// Options of RandomCrop: no padding by default, and zeros where there is some.
 struct RandomCropOptions {
-  std::vector<int64_t> padding = {};  ///< as for Pad, before cropping
+  std::vector<int64_t> padding = {};  ///< pixels to add first, as Pad takes them; empty for none
   bool pad_if_needed = false;
   Fill fill = 0;
   Continuation padding_mode = kConstant;
@@ -136,10 +140,11 @@ struct RandomCrop : Change {
   explicit RandomCrop(ImageSize size, Options options = {});
 };
 
-/// Of RandomResizedCrop.
+/// Options of RandomResizedCrop: bilinear and with antialiasing by default.
 struct RandomResizedCropOptions {
-  Range scale = {0.08, 1};         ///< the piece's part of the area
-  Range ratio = {3. / 4, 4. / 3};  ///< of its width to its height
+  Range scale = {0.08, 1};         ///< the piece's part of the area, between 0 and 1
+  /// the ratio of its width to its height, from 3/4 to 4/3 by default
+  Range ratio = {3. / 4, 4. / 3};
   InterpolationMode interpolation = InterpolationMode::kBilinear;
   bool antialias = true;
 };
@@ -153,28 +158,30 @@ struct RandomResizedCrop : Change {
 struct RandomHorizontalFlip : Change {
   explicit RandomHorizontalFlip(double p = 0.5);
 };
-/// Mirrors top and bottom with probability p.
+/// Mirrors top and bottom of [..., H, W] with probability p, 0.5 by default.
 struct RandomVerticalFlip : Change {
   explicit RandomVerticalFlip(double p = 0.5);
 };
 
-/// Of RandomRotation.
+/// Options of RandomRotation: around the middle, by the nearest pixels and into 0 by default.
 struct RandomRotationOptions {
   InterpolationMode interpolation = InterpolationMode::kNearest;
-  bool expand = false;  ///< whether the result holds the whole picture
+  bool expand = false;  ///< whether the result grows to hold the whole picture; false by default
   std::optional<std::array<double, 2>> center = {};
   Fill fill = 0;
 };
-/// Turns by a random angle, from -x to x degrees or from the smallest to the largest.
+/// Turns a picture [..., C, H, W] by a random angle, from -x to x degrees or from the least to the
+/// largest.
 struct RandomRotation : Change {
   explicit RandomRotation(Spread degrees, RandomRotationOptions options = {});
 };
 
-/// Of RandomAffine.
+/// Options of RandomAffine: no shifts, sizes and shears by default.
 struct RandomAffineOptions {
   std::optional<std::array<double, 2>> translate = {};  ///< at most, of width and height
   std::optional<Range> scale = {};
-  std::vector<double> shear = {};  ///< degrees: {x}, {from, to} or {x from, x to, y from, y to}
+  /// degrees: {x}, {from, to} or {x from, x to, y from, y to}; empty for none
+  std::vector<double> shear = {};
   InterpolationMode interpolation = InterpolationMode::kNearest;
   Fill fill = 0;
   std::optional<std::array<double, 2>> center = {};
@@ -185,7 +192,7 @@ struct RandomAffine : Change {
   explicit RandomAffine(Spread degrees, RandomAffineOptions options = {});
 };
 
-/// Of RandomPerspective.
+/// Options of RandomPerspective: half of the largest distortion with probability 0.5 by default.
 struct RandomPerspectiveOptions {
   double distortion_scale = 0.5;
   double p = 0.5;
@@ -197,23 +204,25 @@ struct RandomPerspective : Change {
   explicit RandomPerspective(RandomPerspectiveOptions options = {});
 };
 
-/// Of ElasticTransform.
+/// Options of ElasticTransform: bilinear and into 0 by default.
 struct ElasticTransformOptions {
-  std::array<double, 2> alpha = {50, 50};  ///< how far, across and down
-  std::array<double, 2> sigma = {5, 5};    ///< how smoothly
+  std::array<double, 2> alpha = {50, 50};  ///< how far, across and down, in pixels; 50 by default
+  std::array<double, 2> sigma = {5, 5};    ///< how smoothly, the deviation in pixels; 5 by default
   InterpolationMode interpolation = InterpolationMode::kBilinear;
   Fill fill = 0;
 };
-/// Moves each pixel at random, neighbours alike, as if the picture were seen through water.
+/// Moves each pixel of [..., C, H, W] at random, neighbours alike, as if the picture were seen
+/// through water.
 struct ElasticTransform : Change {
   explicit ElasticTransform(ElasticTransformOptions options = {});
 };
 
-/// Of RandomErasing.
+/// Options of RandomErasing: with probability 0.5, into 0 by default.
 struct RandomErasingOptions {
   double p = 0.5;
-  Range scale = {0.02, 0.33};  ///< the rectangle's part of the area
-  Range ratio = {0.3, 3.3};    ///< of its height to its width
+  Range scale = {0.02, 0.33};  ///< the rectangle's part of the area, between 0 and 1
+  /// the ratio of its height to its width, by default between 0.3 and 3.3
+  Range ratio = {0.3, 3.3};
   Fill value = 0;              ///< noise if it is empty
 };
 /// Replaces a random rectangle. Throws ValueError for parts that are not from 0 to 1.
@@ -229,7 +238,8 @@ struct GaussianBlur : Change {
   explicit GaussianBlur(nn::ExpandingArray<2> kernel_size, Range sigma = {0.1, 2});
 };
 
-/// Grey by the weights of ITU-R BT.601 (0.2989, 0.587, 0.114), in 1 or 3 equal channels.
+/// Grey by the weights of ITU-R BT.601 (0.2989, 0.587, 0.114), in 1, the default, or 3 equal
+/// channels: [..., 3, H, W] gives [..., 1, H, W].
 struct Grayscale : Change {
   explicit Grayscale(int64_t num_output_channels = 1);
 };
@@ -241,9 +251,13 @@ struct Grayscale : Change {
 struct ColorJitter : Change {
   explicit ColorJitter(Spread brightness = 0, Spread contrast = 0, Spread saturation = 0,
                        Spread hue = 0);
+  /// Of the brightness alone: the smallest and the largest factor.
+  explicit ColorJitter(const double (&brightness)[2])
+      : ColorJitter(Spread(brightness[0], brightness[1])) {}
 };
 
-// With probability p: grey in as many channels, and what functional.h has by these names.
+/// With probability p, 0.5 by default but for RandomGrayscale's 0.1: grey in as many channels, and
+/// the functions that functional.h has by these names, of pictures [..., C, H, W].
 
 struct RandomGrayscale : Change {
   explicit RandomGrayscale(double p = 0.1);

@@ -74,14 +74,14 @@ const std::vector<Row> wrong_data = {
           auto it = l->end();
           ++it;
         }(),
-        "Attempted to increment iterator past the end"),
+        "Incrementing the DataLoader's past-the-end iterator is not allowed"),
     REFUSED(
         Error,
         [] {
           auto l = data::make_data_loader(Counted(4), data::DataLoaderOptions(1));
           *l->end();
         }(),
-        "Attempted to dereference iterator that was past the end"),
+        "Dereferencing the DataLoader's past-the-end iterator is not allowed"),
     REFUSED(
         ValueError,
         [] {

@@ -86,6 +86,16 @@ class Reading(unittest.TestCase):
     def test_what_is_private_or_a_detail_is_no_part_of_the_reference(self):
         self.assertFalse([path for path in self.symbols() if "hidden" in path or "inner" in path])
 
+    def test_what_names_errors_or_shapes_is_told(self):
+        headers = self.read()
+        relations = reader.Relations(headers)
+        stating = {s.path for s, _ in each(headers) if reader.states(reader.said_of(s, relations))}
+        self.assertIn("taeda::half", stating)
+        self.assertNotIn("taeda::Pair", stating)
+        for text in ("A ValueError.", "The mean, [N].", "A picture [..., C, H, W].", "Seconds; 5 by default."):
+            self.assertTrue(reader.states(text), text)
+        self.assertFalse(reader.states("The other one, [sic]."))
+
     def test_undocumented_names_are_found(self):
         missing = {s.path for s in reader.undocumented(self.read())}
         self.assertEqual(missing, {"taeda::alone", "taeda::Pair::swap"})

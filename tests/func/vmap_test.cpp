@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "taeda/autograd/engine.h"
+#include "taeda/autograd/function.h"
 #include "taeda/base/warning.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
@@ -71,6 +72,81 @@ TEST(Vmap, GradientsByWeightsThatDifferBetweenSamplesAlone) {
   EXPECT_TRUE(rows.allclose(eye(4, TensorOptions(kDouble)).mul(x.cos())));
 }
 
+TEST(Vmap, SumsOfGradientsThatDifferBetweenSamplesAndThatDoNot) {
+  const Tensor x = numbers({4}).requires_grad_(), y = x.mul(2), z = x.sin();
+  const auto pull = [&](const Tensor& weight) {
+    return autograd::grad({y, z}, {x}, {ones({4}, kDouble), weight}, true)[0];
+  };
+  const Tensor weights = numbers({3, 4});
+  EXPECT_TRUE(vmap(pull)(weights).allclose(weights.mul(x.cos()).add(2)));
+}
+
+TEST(Vmap, ASumOfGradientsChangesNoGradientThatSharesItsMemory) {
+  const Tensor x = numbers({2, 2}).requires_grad_(), y = x.mul(1), z = y.mul(1);
+  const auto pull = [&](const Tensor& weight) {
+    const std::vector<Tensor> g = autograd::grad({z, y.t()}, {x, z}, {weight, weight.t()}, true);
+    return std::vector<Tensor>(g);
+  };
+  const Tensor weights = numbers({3, 2, 2});
+  const std::vector<Tensor> found = vmap(pull)(weights);
+  EXPECT_TRUE(found[0].allclose(weights.mul(2)));
+  EXPECT_TRUE(found[1].equal(weights));
+}
+
+/// A function of which the gradient is an error.
+struct Failing : autograd::Function<Failing> {
+  static inline int calls = 0;
+  static Tensor forward(autograd::AutogradContext*, Tensor x) { return x.mul(2); }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list) {
+    ++calls;
+    throw Error("no gradient");
+  }
+};
+
+TEST(Vmap, AnErrorOfAFormulaIsNotTriedForEachSample) {
+  const Tensor y = Failing::apply(numbers({4}).requires_grad_());
+  const auto pull = [&](const Tensor& weight) { return autograd::grad({y}, {y}, {weight})[0]; };
+  EXPECT_TRUE(vmap(pull)(numbers({3, 4})).equal(numbers({3, 4})));
+  const Tensor x = numbers({4}).requires_grad_(), z = Failing::apply(x);
+  EXPECT_NE(
+      error_of([&] {
+        vmap([&](const Tensor& w) { return autograd::grad({z}, {x}, {w})[0]; })(numbers({3, 4}));
+      }).find("no gradient"),
+      std::string::npos);
+  EXPECT_EQ(Failing::calls, 1);
+}
+
+TEST(Vmap, AMappedTensorHasAGradientOfItsOwn) {
+  const Tensor x = numbers({3, 4}).requires_grad_();
+  x.mutable_grad() = x.detach();
+  const Tensor found = vmap([](const Tensor& a) {
+    EXPECT_FALSE(a.grad().defined());
+    a.mutable_grad() = a.mul(2);
+    return a.grad();
+  })(x);
+  EXPECT_TRUE(found.equal(x.mul(2)));
+  EXPECT_TRUE(x.grad().equal(x.detach()));
+  const auto back = [](const Tensor& a) {
+    a.sum().backward();
+    return a;
+  };
+  EXPECT_EQ(error_of([&] { vmap(back)(x); }),
+            "backward() called inside a functorch transform. This is not supported, please use "
+            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+            "transforms.");
+}
+
+TEST(Vmap, AMappedTensorHasNoAddress) {
+  const auto address = [](const Tensor& a) {
+    a.data_ptr();
+    return a;
+  };
+  EXPECT_EQ(error_of([&] {
+              vmap(address)(numbers({3, 4}));
+            }),
+            "Cannot access data pointer of Tensor that doesn't have storage");
+}
+
 TEST(Vmap, ChangesInPlaceWhatIsMapped) {
   Tensor x = numbers({3, 4});
   const Tensor before = x.clone();
@@ -87,6 +163,15 @@ TEST(Vmap, ChangesInPlaceWhatIsMapped) {
             "`other` being vmapped over but `self` not being vmapped over in a vmap. Please try to "
             "use out-of-place operators instead of inplace arithmetic. If said operator is being "
             "called inside the PyTorch framework, please file a bug report instead.");
+}
+
+TEST(Vmap, ValuesThatAreAssignedHaveGradients) {
+  const Tensor y = numbers({3}).requires_grad_();
+  const auto put = [](const Tensor& a) {
+    return zeros({2, 4}, kDouble).index_put({Tensor(arange(2, kLong))}, a).sum();
+  };
+  const Tensor g = autograd::grad({vmap(put)(y).sum()}, {y})[0];
+  EXPECT_TRUE(g.equal(full({3}, 8, kDouble)));
 }
 
 TEST(Vmap, RandomNumbersAreRefusedOrDifferOrAreTheSame) {

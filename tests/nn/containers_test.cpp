@@ -89,7 +89,7 @@ TEST(Sequential, Errors) {
                                                  "received value of type double")));
   EXPECT_THAT([&] { s->forward<int>(ones({1}), int64_t{1}); },
               ThrowsMessage<TypeError>(HasSubstr(
-                  "Attempted to cast AnyValue to int, but its actual type is taeda::Tensor")));
+                  "The type of the return value is taeda::Tensor, but you asked for type int")));
   Sequential o{Overloaded()};
   EXPECT_THAT([&] { o(ones({1}), int64_t{2}); },
               ThrowsMessage<Error>(HasSubstr("can be called with one tensor only")));
@@ -122,7 +122,7 @@ TEST(ModuleList, HoldsModulesByPosition) {
   EXPECT_EQ(list[3]->key(), "3");
   EXPECT_THAT([&] { list->ptr(4); }, ThrowsMessage<IndexError>("Index out of range"));
   EXPECT_THAT([&] { list->at<Split>(0); },
-              ThrowsMessage<TypeError>(HasSubstr("Unable to cast module[0], a Plus")));
+              ThrowsMessage<TypeError>(HasSubstr("Unable to cast module[0] to ")));
   EXPECT_THAT([&] { list->insert(7, Plus().ptr()); },
               ThrowsMessage<IndexError>("Index out of range"));
   EXPECT_EQ(list->clone()->repr(), list->repr());
@@ -139,9 +139,9 @@ TEST(ModuleDict, HoldsModulesByName) {
   EXPECT_EQ(dict->size(), 3u);
   EXPECT_EQ(dict->pop("b")->name(), "Plus");
   EXPECT_THAT(dict->keys(), ElementsAre("a", "c"));
-  EXPECT_THAT([&] { (*dict)["b"]; }, ThrowsMessage<Error>("Submodule 'b' is not defined"));
+  EXPECT_THAT([&] { (*dict)["b"]; }, ThrowsMessage<Error>("Key 'b' is not defined"));
   EXPECT_THAT([&] { dict->at<Split>("a"); },
-              ThrowsMessage<TypeError>(HasSubstr("Unable to cast module['a'], a Plus")));
+              ThrowsMessage<TypeError>(HasSubstr("Unable to cast module[a] to ")));
   EXPECT_EQ(dict->clone()->repr(), dict->repr());
   dict->clear();
   EXPECT_TRUE(dict->empty());
@@ -172,7 +172,7 @@ TEST(ParameterDict, HoldsTensors) {
 
 TEST(Functional, IsAFunctionAmongModules) {
   Sequential net{Functional([](const Tensor& x) { return x * 3; }), Plus(1),
-                       Functional([](const Tensor& x, double by) { return x * by; }, 2.)};
+                 Functional([](const Tensor& x, double by) { return x * by; }, 2.)};
   EXPECT_EQ(net->forward(full({1}, 2.)).item<double>(), 14);
   const auto copy = std::dynamic_pointer_cast<SequentialImpl>(net->clone());
   EXPECT_EQ(copy->forward(full({1}, 2.)).item<double>(), 14);

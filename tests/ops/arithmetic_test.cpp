@@ -114,6 +114,30 @@ TEST(Arithmetic, BoolCannotBeSubtractedOrNegated) {
   EXPECT_EQ((yes + yes).dtype(), kBool);
 }
 
+/// As in PyTorch, which is why `x * 0.1` of bfloat16 is not 0.1001 x.
+TEST(Arithmetic, NumbersKeepFloatsDigitsBesideShortFloats) {
+  for (const ScalarType t : {kHalf, kBFloat16}) {
+    const Tensor x = arange(1, 200, TensorOptions(t)), wide = x.to(kFloat);
+    for (const double n : {0.1, 1.7, 3.3e-5, -7.0 / 3}) {
+      const Tensor product = wide.mul(n).to(t), quotient = wide.mul(1 / n).to(t);
+      EXPECT_TRUE(equal(x.mul(n), product)) << n;
+      EXPECT_TRUE(equal(x.clone().mul_(n), product)) << n;
+      EXPECT_TRUE(equal(x.div(n), quotient)) << n;
+      EXPECT_TRUE(equal(x.clone().div_(n), quotient)) << n;
+    }
+    const Tensor two = full({1}, 2, t);
+    EXPECT_EQ(two.div(0.1, "floor").item<float>(), 19);  // 0.1f is more than a tenth
+    EXPECT_EQ(two.clone().div_(0.1, "floor").item<float>(), 19);
+    EXPECT_EQ(floor_divide(two, 0.1).item<float>(), 19);
+    EXPECT_EQ(x.div(1e6)[0].item<float>(), full({}, 1e-6, t).item<float>());
+    const Tensor ends = tensor({-0.f, 0.f, INFINITY}).to(t);
+    EXPECT_TRUE(equal(ends.mul(-2).signbit(), tensor({0, 1, 1}).to(kBool)));
+    EXPECT_TRUE(equal(ends.div(-2.0).signbit(), tensor({0, 1, 1}).to(kBool)));
+    EXPECT_TRUE(ends.mul(0.0)[2].isnan().item<bool>());
+    EXPECT_TRUE(ends.div(0.0)[0].isnan().item<bool>());
+  }
+}
+
 TEST(Division, RoundingModeIsNamed) {
   EXPECT_EQ(error_of([] { ones({2}).div(ones({2}), "up"); }),
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'");

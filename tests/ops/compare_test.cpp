@@ -140,7 +140,7 @@ TEST(Activation, RefusesWhatItCannotDo) {
             "approximate argument must be either none or tanh.");
   EXPECT_EQ(error_of([] { celu(ones({2}), 0); }), "ZeroDivisionError: alpha cannot be 0 for CELU");
   EXPECT_EQ(error_of([] { softshrink(ones({2}), -1); }),
-            "lambda must be greater or equal to 0, but found to be -1.");
+            "lambda must be in range [0, 3.40282e+38] for input dtype Float, but found -1");
   EXPECT_EQ(error_of([] { glu(ones({3})); }),
             "Halving dimension must be even, but dimension 0 is size 3");
   EXPECT_EQ(error_of([] { glu(ones({})); }), "glu does not support 0-dimensional tensors");

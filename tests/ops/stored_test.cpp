@@ -173,6 +173,15 @@ TEST(StoredDtypes, UnsignedIntegersAreSummedAndSorted) {
 /// What PyTorch computes with them: products, bits, bounds. 2^64 - 1 is the largest of uint64.
 TEST(StoredDtypes, UnsignedIntegersAreMultipliedAndCompared) {
   using Longs = std::vector<int64_t>;
+  const Tensor largest = tensor({-1, 5}, kLong).view(kUInt64);
+  const uint64_t high = uint64_t{1} << 63;
+  EXPECT_EQ(longs(largest.clamp_max(Scalar(high)).view(kLong)),
+            (std::vector<int64_t>{static_cast<int64_t>(high), 5}));
+  EXPECT_EQ(longs(largest.clamp_min(-1).view(kLong)), (std::vector<int64_t>{-1, 5}));
+  EXPECT_EQ(longs(where(tensor({1, 0}).to(kBool), largest, 7).view(kLong)),
+            (std::vector<int64_t>{-1, 7}));
+  EXPECT_EQ(longs(largest.mul(Scalar(high + 1)).view(kLong)),
+            (std::vector<int64_t>{static_cast<int64_t>(high - 1), static_cast<int64_t>(high + 5)}));
   const auto as_long = [](const Tensor& t) { return longs(t.to(kLong)); };
   for (const ScalarType t : kUnsigned) {
     const Tensor most = tensor({-1, 3}).to(t), five = tensor({5, 5}, t);

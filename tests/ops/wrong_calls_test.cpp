@@ -11,7 +11,9 @@
 #include "taeda/nn/functional/upsampling.h"
 #include "taeda/nn/functional/vision.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/linalg/linalg.h"
 #include "taeda/ops/nn/conv.h"
 #include "taeda/ops/nn/pool.h"
@@ -86,6 +88,38 @@ const std::vector<WrongCall> calls = {
     CALL(zeros({2}, kHalf).index_fill(0, tensor({0}), 1e9), "type c10::Half without overflow"),
     CALL(zeros({2}, kHalf).scatter(0, tensor({0}), 1e9), "type c10::Half without overflow"),
     CALL(zeros({2}, kHalf).clamp_max(1e9), "type c10::Half without overflow"),
+    CALL(zeros({2}, kHalf).fill_(1e6), "type c10::Half without overflow"),
+    CALL(full({2}, 1e6, kHalf), "type c10::Half without overflow"),
+    CALL(zeros({2}, kHalf).add(zeros({2}, kHalf), 1e6), "type c10::Half without overflow"),
+    CALL(zeros({2}, kHalf).sub(zeros({2}, kHalf), 1e6), "type c10::Half without overflow"),
+    CALL(zeros({2}, kByte).add(zeros({2}, kByte), 300), "type uint8_t without overflow"),
+    CALL(zeros({2}, kByte).index_add(0, tensor({0}), zeros({1}, kByte), 300),
+         "type uint8_t without overflow"),
+    CALL(linspace(0, 1e6, 3, kHalf), "type c10::Half without overflow"),
+    CALL(linspace(0, 300, 3, kByte), "type uint8_t without overflow"),
+    CALL(where(ones({2}, kBool), zeros({2}), 1e39), "type float without overflow"),
+    CALL(where(ones({2}, kBool), 300, zeros({2}, kByte)), "type uint8_t without overflow"),
+    CALL(where(ones({2}, kBool), 1e39, 1), "type float without overflow"),
+    CALL(zeros({2}).lerp(ones({2}), 1e39), "type float without overflow"),
+    CALL(zeros({2}).logit(1e39), "type float without overflow"),
+    CALL(leaky_relu(zeros({2}), 1e39), "type float without overflow"),
+    CALL(elu(zeros({2}), 1, 1, 1e39), "type float without overflow"),
+    CALL(celu(zeros({2}), 1e-39), "type float without overflow"),
+    CALL(softplus(zeros({2}), 1e39), "type float without overflow"),
+    CALL(hardtanh(zeros({2}), -1, 1e39), "type float without overflow"),
+    CALL(hardtanh(zeros({2}, kHalf), -1, 1e6), "type c10::Half without overflow"),
+    CALL(hardtanh(zeros({2}, kByte), 300, 400), "Clamp min value 300 is outside"),
+    CALL(hardtanh(zeros({2}, kInt), -1, kNaN), "type int64_t without overflow"),
+    CALL(zeros({2}, kHalf).pow(1e6), "type c10::Half without overflow"),
+    CALL(zeros({2}, kByte).pow(300), "type uint8_t without overflow"),
+    CALL(zeros({2}).uniform_(0, 1e39), "to is out of bounds for float"),
+    CALL(zeros({2}, kHalf).uniform_(-1e6, 1), "from is out of bounds for c10::Half"),
+    CALL(zeros({2}).uniform_(-3e38, 3e38), "which result in to-from to exceed the limit"),
+    CALL(hardshrink(zeros({2}, kHalf), 1e6), "type c10::Half without overflow"),
+    CALL(softshrink(zeros({2}, kHalf), 1e6),
+         "lambda must be in range [0, 65504] for input dtype Half, but found 1e+06"),
+    CALL(zeros({2}, kUInt64).clamp_max(-1),
+         "Clamp max value -1 is outside the representable range of UInt64"),
     CALL(zeros({2}, kChar).clamp_min(300),
          "Clamp min value 300 is outside the representable range of Char"),
     CALL(zeros({2}, kByte).clamp(0, -1),

@@ -124,14 +124,17 @@ TEST(Checkpoint, RandomNumbersAreDrawnAgain) {
     manual_seed(7);
     const Tensor x = taeda::ones({1000}).to(device).requires_grad_();
     Dropout dropout(0.5);
-    const Tensor y = checkpoint(dropout, x);
+    const auto noisy = [dropout](const Tensor& t) mutable {
+      return dropout(t) * taeda::rand_like(t.detach());
+    };
+    const Tensor y = checkpoint(noisy, x);
     const Tensor next = taeda::rand({4}).to(device);
     const auto state = default_generator(device).get_state();
     y.sum().backward();
     EXPECT_EQ(distance(x.grad(), y), 0) << device;
     EXPECT_EQ(default_generator(device).get_state(), state);
     x.mutable_grad().reset();
-    const Tensor z = checkpoint(CheckpointOptions{.preserve_rng_state = false}, dropout, x);
+    const Tensor z = checkpoint(CheckpointOptions{.preserve_rng_state = false}, noisy, x);
     z.sum().backward();
     EXPECT_GT(distance(x.grad(), z), 0) << device;
   }
@@ -163,19 +166,21 @@ TEST(Checkpoint, ARunThatDiffersIsAnError) {
     const Tensor y = checkpoint([f, calls](const Tensor& t) { return f(t, (*calls)++ > 0); }, x);
     return error_of([&] { y.sum().backward(); });
   };
-  EXPECT_EQ(error([](const Tensor& t, bool again) { return again ? t.sum(0) : t * 2; }),
+  using taeda::utils::checkpoint::CheckpointError;
+  EXPECT_EQ(error([](const Tensor& t, bool again) { return (again ? t.sum(0) : t).exp(); }),
             "taeda::utils::checkpoint: Recomputed values for the following tensors have different "
             "metadata than during the forward pass.\ntensor at position 0:\n"
             "saved metadata: {shape: [2, 3], dtype: Float, device: cpu}\n"
-            "recomputed metadata: {shape: [3], dtype: Float, device: cpu}");
-  EXPECT_EQ(error([](const Tensor& t, bool again) { return again ? t.exp() * 2 : t * 2; }),
-            "taeda::utils::checkpoint: A different number of operations was recorded during the "
-            "original forward and recomputation.\nNumber of operations recorded during forward: 1\n"
-            "Number of operations recorded during recomputation: 2");
-  const Tensor v = taeda::ones({3}).requires_grad_(), w = taeda::ones({3}).requires_grad_();
-  EXPECT_EQ(error([&](const Tensor& t, bool again) { return t * (again ? v : w); }),
-            "taeda::utils::checkpoint: The recomputation used a parameter or another tensor with "
-            "gradient that the original forward had not used.");
+            "recomputed metadata: {shape: [3], dtype: Float, device: cpu}\n.");
+  EXPECT_EQ(error([](const Tensor& t, bool again) { return again ? t * 2 : t.exp(); }),
+            "taeda::utils::checkpoint: A different number of tensors was saved during the original "
+            "forward and recomputation.\nNumber of tensors saved during forward: 1\n"
+            "Number of tensors saved during recomputation: 0.");
+  const auto longer = [calls = std::make_shared<int>(0)](const Tensor& t) {
+    return (*calls)++ > 0 ? t.exp().exp() : t.exp();
+  };
+  EXPECT_THROW(checkpoint(CheckpointOptions{.early_stop = false}, longer, x).sum().backward(),
+               CheckpointError);
   const Tensor changed = x * 1;
   const Tensor y = checkpoint([](const Tensor& t) { return t.tanh(); }, changed);
   {
@@ -184,6 +189,56 @@ TEST(Checkpoint, ARunThatDiffersIsAnError) {
   }
   EXPECT_THAT(error_of([&] { y.sum().backward(); }),
               HasSubstr("has been modified by an inplace operation"));
+}
+
+TEST(Checkpoint, EndsEarlyAndReachesWhatTheFunctionPutElsewhere) {
+  const Tensor x = taeda::full({3}, 0.5).requires_grad_();
+  for (const bool early : {true, false}) {
+    int ends = 0;
+    Tensor aside;
+    const auto f = [&](const Tensor& t) {
+      const Tensor y = t.exp(), other = y.sin();
+      if (!aside.defined()) aside = other;
+      ++ends;
+      return y;
+    };
+    const Tensor y = checkpoint(CheckpointOptions{.early_stop = early}, f, x);
+    EXPECT_STREQ(y.grad_fn()->name(), x.exp().grad_fn()->name());
+    (y.sum() + aside.sum()).backward();
+    EXPECT_EQ(ends, early ? 1 : 2);
+    EXPECT_LT(distance(x.grad(), x.exp() * (x.exp().cos() + 1)), 1e-6);
+    x.mutable_grad().reset();
+  }
+  // A value that is made within the function, changed after it was saved.
+  const Tensor z = checkpoint(
+      CheckpointOptions{.early_stop = false},
+      [](const Tensor& t) {
+        Tensor a = t * 1;
+        const Tensor b = a.square();
+        const NoGradGuard guard;
+        a.add_(1);
+        return b;
+      },
+      x);
+  EXPECT_THAT(error_of([&] { z.sum().backward(); }),
+              HasSubstr("has been modified by an inplace operation"));
+}
+
+TEST(Checkpoint, AGradientWithinTheFunction) {
+  const Tensor x = taeda::full({3}, 0.5).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    const Tensor a = t.detach().requires_grad_();
+    const Tensor slope = autograd::grad({a.tanh().sum()}, {a})[0];
+    return t.sin() * slope;
+  };
+  f(x).sum().backward();
+  const Tensor expected = x.grad();
+  x.mutable_grad() = {};
+  for (const bool early : {true, false}) {
+    checkpoint(CheckpointOptions{.early_stop = early}, f, x).sum().backward();
+    EXPECT_EQ(distance(x.grad(), expected), 0);
+    x.mutable_grad().reset();
+  }
 }
 
 TEST(Checkpoint, BatchNormCountsABatchOnce) {

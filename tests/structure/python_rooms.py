@@ -18,10 +18,10 @@ ROOMS = [
      "libraries": ["library", "ops"],
      "distributed": ["distributed"]},
     {"nn": ["nn"], "profiler": ["profiler", "autograd.profiler"]},
-    {"optim": ["optim"], "func": ["func"], "distributions": ["distributions"], "overrides": ["overrides"],
+    {"optim": ["optim"], "func": ["func", "nn.utils._per_sample_grad"], "distributions": ["distributions"], "overrides": ["overrides"],
      "compiler": ["_dynamo", "_inductor", "compiler"], "jit": ["jit"], "signal": ["signal"],
      "testing": ["testing"], "utils": ["utils"]},
-    {"fx": ["fx"], "rpc": ["distributed.rpc", "distributed.autograd", "distributed.optim", "distributed.pipeline"]},
+    {"fx": ["fx"], "rpc": ["distributed.rpc", "distributed.checkpoint", "distributed.autograd", "distributed.optim", "distributed.pipeline"]},
     {"vision": ["vision"]},
     {"compat": ["compat", "install_alias"]},
 ]

@@ -169,6 +169,7 @@ TEST(ColorJitter, StaysWithinItsBounds) {
   EXPECT_FALSE(all.equal(x));
   EXPECT_GE(all.min().item<float>(), 0);
   EXPECT_LE(all.max().item<float>(), 1);
+  EXPECT_TRUE(ColorJitter({0.5, 0.5})(x).allclose(x / 2));
   EXPECT_EQ(ColorJitter(.4, .4, .4, .1)(x.mul(255).to(kByte)).dtype(), kByte);
   EXPECT_THAT(error_of([] { ColorJitter(-1); }), HasSubstr("brightness is a single number"));
   EXPECT_THAT(error_of([] { ColorJitter(0, 0, 0, .7); }), HasSubstr("hue values should be"));

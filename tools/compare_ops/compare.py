@@ -33,8 +33,8 @@ KINDS = {"tensor": ("Tensor", "Optional[Tensor]"), "tensors": ("List[Tensor]",),
          "real": ("float", "Optional[float]", "number", "Optional[number]"), "integer": ("int", "Optional[int]"),
          "flag": ("bool", "Optional[bool]"), "list": ("List[int]", "Optional[List[int]]"), "word": ("str", "Optional[str]"),
          "dtype": ("Optional[int]", "int")}
-TOLERANCE = {torch.float16: 4e-3, torch.bfloat16: 3e-2, torch.float32: 2e-5, torch.float64: 1e-9, torch.complex64: 5e-5,
-             torch.complex128: 1e-9}
+TOLERANCE = {torch.float16: 4e-3, torch.bfloat16: 3e-2, torch.float32: 2e-5, torch.float64: 1e-9, torch.complex32: 4e-3,
+             torch.complex64: 5e-5, torch.complex128: 1e-9}
 
 
 def needed(pairs):

@@ -30,29 +30,27 @@ std::vector<int64_t> integers(const std::string& text) {
   return out;
 }
 
-ScalarType dtype_of(const std::string& name) {
-  static const std::map<std::string, ScalarType> types = {{"uint8", kByte},
-                                                          {"int8", kChar},
-                                                          {"int16", kShort},
-                                                          {"int32", kInt},
-                                                          {"int64", kLong},
-                                                          {"bool", kBool},
-                                                          {"float16", kHalf},
-                                                          {"bfloat16", kBFloat16},
-                                                          {"float32", kFloat},
-                                                          {"float64", kDouble},
-                                                          {"complex64", kComplexFloat},
-                                                          {"complex128", kComplexDouble}};
-  return types.at(name);
-}
+const std::map<std::string, ScalarType> kDtypes = {{"uint8", kByte},
+                                                   {"int8", kChar},
+                                                   {"int16", kShort},
+                                                   {"int32", kInt},
+                                                   {"int64", kLong},
+                                                   {"bool", kBool},
+                                                   {"float16", kHalf},
+                                                   {"bfloat16", kBFloat16},
+                                                   {"float32", kFloat},
+                                                   {"float64", kDouble},
+                                                   {"complex32", kComplexHalf},
+                                                   {"complex64", kComplexFloat},
+                                                   {"complex128", kComplexDouble},
+                                                   {"uint16", kUInt16},
+                                                   {"uint32", kUInt32},
+                                                   {"uint64", kUInt64}};
 
 std::string name_of(ScalarType t) {
-  static const char* names[] = {"uint8",   "int8",    "int16",     "int32",
-                                "int64",   "bool",    "float16",   "bfloat16",
-                                "float32", "float64", "complex64", "complex128"};
-  for (const char* name : names)
-    if (dtype_of(name) == t) return name;
-  return "?";
+  for (const auto& [name, dtype] : kDtypes)
+    if (dtype == t) return name;
+  throw Error("a dtype without a name");
 }
 
 /// The tensors of a program, by number.
@@ -79,7 +77,7 @@ class Args {
   double real(size_t i) const { return std::stod(text(i)); }
   bool flag(size_t i) const { return text(i) == "1"; }
   std::string_view word(size_t i) const { return std::string_view(words_.at(i)).substr(1); }
-  ScalarType dtype(size_t i) const { return dtype_of(text(i)); }
+  ScalarType dtype(size_t i) const { return kDtypes.at(text(i)); }
   IntArrayRef list(size_t i) {
     kept_lists_.push_back(integers(text(i)));
     return kept_lists_.back();
@@ -148,7 +146,7 @@ Tensor read_tensor(std::istringstream& in) {
   std::string dtype, sizes, strides, bytes;
   int64_t offset, count;
   in >> dtype >> sizes >> strides >> offset >> count >> bytes;
-  const Tensor storage = empty({count}, dtype_of(dtype));
+  const Tensor storage = empty({count}, kDtypes.at(dtype));
   auto* to = static_cast<uint8_t*>(storage.data_ptr());
   for (size_t i = 1; i + 1 < bytes.size(); i += 2)
     *to++ = static_cast<uint8_t>(digit(bytes[i]) << 4 | digit(bytes[i + 1]));

@@ -11,7 +11,7 @@ from page import relative
 PAGES = ("README.md", "CHANGELOG.md", "docs/*.md", "taeda/**/README.md", "examples/**/README.md", "examples/*.md",
          "tools/**/README.md", "tests/README.md", "benchmarks/README.md")
 # The order in which the guides are offered; what is missing here comes last, by its title.
-ORDER = ("tutorial", "from_pytorch", "training", "frontend", "libtorch", "files", "onnx", "devices", "threads", "environment", "platforms",
+ORDER = ("tutorial", "from_pytorch", "data", "training", "frontend", "libtorch", "files", "onnx", "devices", "threads", "environment", "platforms",
          "installing", "tool", "planning", "performance", "numerics", "distributions", "sparse", "extending")
 PARTS = {"Start": ("README.md", "docs/tutorial.md", "docs/from_pytorch.md", "docs/errors.md", "docs/performance.md",
                    "CHANGELOG.md"),

@@ -5,7 +5,7 @@ import re
 
 import clang.cindex as clang
 
-from comments import Source
+from comments import Source, shapes_of
 from model import Comment, Header, Symbol
 from relations import Relations, each
 
@@ -208,3 +208,19 @@ def speaks_for_itself(symbol):
     """Whether C++ says all: copies, and what overrides a documented function."""
     return symbol.kind in CALLS and re.search(
         r"=\s*(default|delete)$|\boverride\b|^friend |\boperator(==|!=|<|=|<=>|bool)", symbol.declaration)
+
+
+STATES = re.compile(r"\b(throws?|\w*errors?|refuse[sd]?|raises?|must|at least|at most|undefined|empty|shapes?|sizes?|dimensions?|elements?|"
+                    r"bytes|seconds|milliseconds|nanoseconds|default|between|not negative|positive|dtypes?|0-dim)\b|\[([\w*]+|\.\.\.),|"
+                    r"(?-i:\[[A-Z]\]|\([A-Z], )", re.IGNORECASE)
+
+
+def states(text):
+    """Whether a comment names errors, shapes or units."""
+    return bool(STATES.search(text))
+
+
+def said_of(symbol, relations):
+    """What the documentation of a symbol says: its comment, its group's, or that of what it belongs to."""
+    comment = symbol.comment or getattr(relations.of(symbol), "comment", None)
+    return f"{comment.text} {shapes_of(comment.tags)}".strip() if comment else ""

@@ -380,8 +380,9 @@ def check(operation, own):
         if keyword not in names and "keyword" in own:
             refuse("keyword", f"it has no argument '{keyword}'")
     returned = operation.tags.get("returns", [])
-    if returned and len(returned) != operation.outputs:
-        refuse("returns", f"it names {len(returned)} results of {operation.outputs}")
+    parts = operation.returns.count(",") + 1  # a list is one of them
+    if returned and len(returned) != parts:
+        refuse("returns", f"it names {len(returned)} results of {parts}")
     cast = operation.tags.get("autocast", [])
     if cast and cast[0] not in ("lower", "float32", "promote"):
         refuse("autocast", "the policy comes first: lower, float32 or promote")

@@ -103,7 +103,8 @@ def signature(operation, method, out=False):
 def result(operation, tuples):
     """The type returned; several results with names are a class of their own."""
     if names := operation.tags.get("returns"):
-        fields = "\n".join(f"    {n}: Tensor" for n in names)
+        parts = operation.returns.removeprefix("std::tuple<").removesuffix(">").split(", ")
+        fields = "\n".join(f"    {n}: {python_type(part)}" for n, part in zip(names, parts))
         key = operation.name.strip("_")
         for suffix in ["", "_2", "_3"]:
             name = f"_{key}{suffix}_result"

@@ -14,8 +14,7 @@ namespace taeda_compat {
 template <class T>
 class OptionalArrayRef {
  public:
-  constexpr OptionalArrayRef() = default;
-  constexpr OptionalArrayRef(std::nullopt_t) {}
+  constexpr OptionalArrayRef(std::nullopt_t = std::nullopt) {}
   constexpr OptionalArrayRef(ArrayRef<T> list) : list_(list) {}
   constexpr OptionalArrayRef(const T& one) : list_(ArrayRef<T>(one)) {}
   constexpr OptionalArrayRef(const std::initializer_list<T>& list) : list_(ArrayRef<T>(list)) {}
@@ -63,11 +62,7 @@ class IntegerRange {
       ++at_;
       return *this;
     }
-    constexpr Iterator operator++(int) {
-      const Iterator before = *this;
-      ++at_;
-      return before;
-    }
+    constexpr Iterator operator++(int) { return Iterator(at_++); }
     friend constexpr bool operator==(const Iterator&, const Iterator&) = default;
 
    private:

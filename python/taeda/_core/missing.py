@@ -74,7 +74,7 @@ _FEATURES = {
     "masked tensors": ("masked",),
     "distributed tensors (DTensor)": ("distributed.tensor",),
     "training of sharded parameters (FSDP)": ("distributed.fsdp",),
-    "checkpoints of several processes (torch.distributed.checkpoint)": ("distributed.checkpoint",),
+    "checkpoint files of several processes (torch.distributed.checkpoint)": ("distributed.checkpoint",),
     "schedules of pipelines; it has torch.distributed.pipeline.sync.Pipe": ("distributed.pipelining",),
     "agents that restart workers (torch.distributed.elastic)": ("distributed.elastic",),
     "symbolic sizes": ("sym_", "Sym", "fx.experimental"),

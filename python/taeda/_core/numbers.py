@@ -24,7 +24,11 @@ def _dtype(function, given):
 
 
 class finfo:
-    """The limits of a floating-point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
+    """The limits of a floating-point dtype: bits, eps, max, min, tiny, smallest_normal, resolution. The argument is a dtype.
+
+    >>> torch.finfo(torch.float32).eps
+    1.1920928955078125e-07
+    """
 
     __module__ = "taeda"
 
@@ -44,7 +48,11 @@ class finfo:
 
 
 class iinfo:
-    """The limits of an integer dtype: bits, max, min."""
+    """The limits of an integer dtype: bits, max, min. The argument is a dtype.
+
+    >>> torch.iinfo(torch.int8).max
+    127
+    """
 
     __module__ = "taeda"
 

@@ -75,7 +75,10 @@ def is_deterministic_algorithms_warn_only_enabled():
 
 
 def set_deterministic_debug_mode(debug_mode):
-    """0 or "default", 1 or "warn", 2 or "error": accepted as use_deterministic_algorithms is."""
+    """Accepted as use_deterministic_algorithms is. The argument is 0 or "default", 1 or "warn", 2 or "error".
+
+    >>> torch.set_deterministic_debug_mode("default")
+    """
     modes = {"default": 0, "warn": 1, "error": 2}
     if debug_mode not in (*modes, 0, 1, 2):
         modes_text = "one of `default`, `warn`, `error`" if isinstance(debug_mode, str) else "0, 1, or 2"
@@ -119,6 +122,10 @@ def get_num_interop_threads():
 
 
 def set_num_interop_threads(n):
+    """Takes how many threads may run operations side by side, which changes nothing here. The argument is a number.
+
+    >>> torch.set_num_interop_threads(1)
+    """
     if n < 1:
         raise RuntimeError("Expected positive number of threads")
 
@@ -181,8 +188,9 @@ def typename(obj):
     """
     if isinstance(obj, _C.TensorBase):
         return obj.type()
-    kind = obj if isinstance(obj, type) else type(obj)
-    return f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
+    name = getattr(obj, "__qualname__", None) or type(obj).__name__
+    module = getattr(obj, "__module__", None)
+    return name if module in (None, "builtins") else f"{module}.{name}"
 
 
 def is_vulkan_available():
@@ -195,4 +203,7 @@ def is_vulkan_available():
 
 
 def init_num_threads():
-    """Nothing to do: threads are started when something needs them."""
+    """Nothing to do: threads are started when something needs them. Takes no arguments.
+
+    >>> torch.init_num_threads()
+    """

@@ -7,7 +7,12 @@ from ..accelerator import current_accelerator
 
 
 def get_device_module(device=None):
-    """torch.cpu, torch.cuda and the like for a device, its name, or that of the accelerator where there is one."""
+    """torch.cpu, torch.cuda and the like. The argument is a device or its name, by default that of the accelerator, if there is
+    one.
+
+    >>> torch.get_device_module("cpu").__name__.endswith(".cpu")
+    True
+    """
     if device is None:
         found = current_accelerator()
         name = "cpu" if found is None else found.type

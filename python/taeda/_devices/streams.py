@@ -6,7 +6,12 @@ _device = _C._device
 
 
 class Stream(_device.StreamBase):
-    """A queue of work on a device; `with torch.cuda.stream(s)` has operations go there."""
+    """A queue of work on a device; `with torch.cuda.stream(s)` has operations go there. The arguments are a device and a
+    number.
+
+    >>> issubclass(torch.cuda.Stream, torch.Stream)
+    True
+    """
 
     kind = None  # of the devices; None: of the accelerator that there is
 
@@ -56,7 +61,11 @@ class Stream(_device.StreamBase):
 
 
 class Event(_device.EventBase):
-    """A point in a stream that others wait for and, with timing, measure from."""
+    """A point in a stream that others wait for and, with timing, measure from. The arguments are bools.
+
+    >>> issubclass(torch.cuda.Event, torch.Event)
+    True
+    """
 
     kind = None
 

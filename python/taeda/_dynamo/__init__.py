@@ -25,7 +25,7 @@ class OptimizedModule(Module):
         return getattr(own["_orig_mod"], name)
 
     def __setattr__(self, name, value):
-        if name in self.__dict__ or "_orig_mod" not in self.__dict__.get("_modules", {}):
+        if name == "_orig_mod" or name in self.__dict__ or "_orig_mod" not in self.__dict__.get("_modules", {}):
             super().__setattr__(name, value)
         else:
             setattr(self._orig_mod, name, value)
@@ -43,7 +43,10 @@ eval_frame = types.SimpleNamespace(OptimizedModule=OptimizedModule)
 def compile(model=None, **options):
     """Returns the function as it is, and a module within one that has PyTorch's name for it: Taeda runs operations one by one.
 
-    Said once.
+    Said once. The argument is a function or a module.
+
+    >>> torch.compile(nn.Linear(2, 3))(torch.ones(4, 2)).shape
+    torch.Size([4, 3])
     """
     if model is None:
         return lambda function: compile(function, **options)

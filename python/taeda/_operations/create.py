@@ -171,13 +171,22 @@ class _LegacyType(type):
         return _C._tensor_from(first, cls.dtype, cls.device_type)
 
 
+def _said(name, device_type):
+    return f"""Makes a tensor of that dtype of a shape, or of values; deprecated: torch.tensor and torch.empty.
+
+    >>> isinstance(torch.zeros(2), torch.{name})
+    {name == "FloatTensor"}
+    """ if device_type == "cpu" else None
+
+
 def legacy_types(device_type):
     """{name: class} of the legacy classes of a device type."""
     kinds = {"Float": _C.float32, "Double": _C.float64, "Half": _C.float16, "BFloat16": _C.bfloat16, "Byte": _C.uint8,
              "Char": _C.int8, "Short": _C.int16, "Int": _C.int32, "Long": _C.int64, "Bool": _C.bool}
     module = "torch" if device_type == "cpu" else f"torch.{device_type}"
     return {f"{name}Tensor": _LegacyType(f"{name}Tensor", (), {"dtype": dtype, "device_type": device_type,
-                                                              "__module__": module})
+                                                              "__module__": module,
+                                                              "__doc__": _said(f"{name}Tensor", device_type)})
             for name, dtype in kinds.items()}
 
 
@@ -234,7 +243,11 @@ class Methods:
     """Methods of tensors whose Python signatures take more than those of C++."""
 
     def new(self, *args, device=None):
-        """A tensor of the same dtype and device from sizes or data."""
+        """A tensor of the same dtype and device, of a shape or of data.
+
+        >>> torch.ones(2).new([1, 2])
+        tensor([1., 2.])
+        """
         where = device if device is not None else self.device
         if not args:
             return _C.empty(0, dtype=self.dtype, device=where)

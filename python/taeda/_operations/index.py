@@ -130,7 +130,7 @@ def _put(name, self, indices, values, accumulate):
     if not isinstance(indices, (tuple, list)) or not all(isinstance(i, (_C.TensorBase, type(None))) for i in indices):
         raise TypeError(f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}")
     places = tuple(i if i is None else i.to(self.device) for i in indices)
-    return _C._index_put(self, places, values.to(self.device), accumulate, name == "index_put_")
+    return getattr(_C, "_" + name)(self, places, values.to(self.device), accumulate)
 
 
 class Methods:
@@ -146,10 +146,19 @@ class Methods:
         return unique_consecutive(self, return_inverse, return_counts, dim)
 
     def index_put_(self, indices, values, accumulate=False):
-        """Writes values where vectors of coordinates or masks point; with `accumulate` adds them, several to one place, too."""
+        """Writes values where vectors of coordinates or masks point; with `accumulate` adds them, several to one place, too.
+
+        >>> torch.zeros(3).index_put_((torch.tensor([0, 2]),), torch.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+        """
         return _put("index_put_", self, indices, values, accumulate)
 
     def index_put(self, indices, values, accumulate=False):
+        """A copy of this tensor with values where vectors of coordinates or masks point; with `accumulate` they are added.
+
+        >>> torch.zeros(3).index_put((torch.tensor([0, 2]),), torch.tensor([1.0, 2.0]))
+        tensor([1., 0., 2.])
+        """
         return _put("index_put", self, indices, values, accumulate)
 
 

@@ -8,8 +8,8 @@ from .._core.warnings import warn_once
 from .elementwise import say_deprecated
 from .written import NUMBERS, into, is_tensor, listed, named
 
-__all__ = ["cdist", "chain_matmul", "det", "eig", "einsum", "lstsq", "lu", "matrix_exp", "matrix_power", "matrix_rank",
-           "pca_lowrank", "slogdet", "solve", "svd_lowrank", "tensordot"]
+__all__ = ["cdist", "chain_matmul", "cholesky", "det", "eig", "einsum", "lstsq", "lu", "matrix_exp", "matrix_power",
+           "matrix_rank", "pca_lowrank", "qr", "slogdet", "solve", "svd_lowrank", "symeig", "tensordot"]
 
 # What torch.linalg has under the same names.
 det, slogdet, matrix_power, matrix_exp = _C._linalg.det, _C._linalg.slogdet, _C._linalg.matrix_power, _C._linalg.matrix_exp
@@ -124,7 +124,8 @@ def chain_matmul(*matrices, out=None):
     """
     warn_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
               "instead, which accepts a list of two or more tensors rather than multiple parameters.")
-    return into(out, _C._linalg.multi_dot(listed(matrices)))
+    matrices = listed(matrices)
+    return into(out, matrices[0] if len(matrices) == 1 else _C._linalg.multi_dot(matrices))
 
 
 def svd_lowrank(A, q=6, niter=2, M=None):
@@ -158,14 +159,22 @@ def pca_lowrank(A, q=None, center=True, niter=2):
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 
 
-def _removed(name, instead):
+# What PyTorch has taken away, and torch.linalg's name of it.
+_REMOVED = {"cholesky": "cholesky", "qr": "qr", "symeig": "eigh", "eig": "eig", "lstsq": "lstsq", "solve": "solve",
+            "matrix_rank": "matrix_rank"}
+
+
+def _removed(name):
+    error = ("This function was deprecated since version 1.9 and is now removed. "
+             f"`torch.{name}` is deprecated in favor of `torch.linalg.{_REMOVED[name]}`.")
+
     def function(*args, **kwargs):
-        raise RuntimeError(f"torch.{name} was removed from PyTorch; use {instead}.")
-    return named(name, function, f"Removed: {instead}.")
+        raise RuntimeError(error)
+    return named(name, function, f"Removed: torch.linalg.{_REMOVED[name]}. Whatever the arguments are, a RuntimeError.\n\n"
+                                 f">>> torch.{name}()\nTraceback (most recent call last):\n    ...\nRuntimeError: {error}")
 
 
-eig, lstsq, solve, matrix_rank = (
-    _removed(name, f"torch.linalg.{name}") for name in ("eig", "lstsq", "solve", "matrix_rank"))
+cholesky, qr, symeig, eig, lstsq, solve, matrix_rank = map(_removed, _REMOVED)
 
 _FACTORS = {"addmm": ("mat1", "mat2"), "addmv": ("mat", "vec"), "addr": ("vec1", "vec2"), "addbmm": ("batch1", "batch2"),
             "baddbmm": ("batch1", "batch2")}
@@ -211,6 +220,8 @@ class Methods:
 
     def lu(self, pivot=True, get_infos=False):
         return lu(self, pivot=pivot, get_infos=get_infos)
+
+    cholesky, qr, symeig, eig, lstsq, solve = (_removed(name) for name in _REMOVED if name != "matrix_rank")
 
 
 SIGNATURES = {f"linalg_{name}": _small_singular_values(name) for name in ("pinv", "matrix_rank")}

@@ -78,7 +78,11 @@ def nuclear_norm(input, dim=(-2, -1), keepdim=False):
 
 
 def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
-    """The p-norm, of all elements or over dimensions; of a sparse tensor, of its values."""
+    """The p-norm, of all elements or over dimensions, whose shapes torch.norm has; of a sparse tensor, of its values.
+
+    >>> torch.native_norm(torch.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
     if input.is_sparse:
         input = input.coalesce().values()
     return _C._linalg.vector_norm(input, p, dim, keepdim, dtype=dtype)

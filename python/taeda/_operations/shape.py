@@ -1,6 +1,7 @@
 """Functions of torch that change shapes: broadcasting, grids, splitting, and views copied to memory of their own."""
 
 from .. import _C
+from .._core.documented import said_of
 from .._core.warnings import warn, warn_once
 from .written import dimension, is_tensor, listed, named, of_methods
 
@@ -202,7 +203,12 @@ def slice_copy(input, dim=0, start=None, end=None, step=1):
 
 
 def slice_inverse(input, src, dim=0, start=None, end=None, step=1):
-    """The tensor of `src`'s shape of which `input` is a slice, in the same memory."""
+    """The tensor of `src`'s shape of which `input` is a slice, in the same memory.
+
+    >>> x = torch.arange(4)
+    >>> torch.slice_inverse(x[1:3], x, 0, 1, 3)
+    tensor([0, 1, 2, 3])
+    """
     return input.as_strided(src.shape, src.stride(), src.storage_offset())
 
 
@@ -210,7 +216,8 @@ def _copied(view):
     def function(input, *args, **kwargs):
         made = getattr(_C if hasattr(_C, view) else _C.TensorBase, view)(input, *args, **kwargs)
         return made.clone() if isinstance(made, _C.TensorBase) else tuple(part.clone() for part in made)
-    return named(f"{view}_copy", function, f"A copy of input.{view}(...)")
+    said = said_of(getattr(_C, view, None) or getattr(_C.TensorBase, view))
+    return named(f"{view}_copy", function, f"A copy, in memory of its own, of what `{view}` gives.\n\n{said or ''}".strip())
 
 
 # torch.t_copy(x) and the like are the views of those names, in memory of their own.
@@ -246,6 +253,11 @@ class Methods:
         return split(self, split_size, dim)
 
     def resize_as(self, other):
+        """This tensor in the shape of another of as many elements; deprecated: `reshape`.
+
+        >>> torch.arange(4).resize_as(torch.ones(2, 2)).shape
+        torch.Size([2, 2])
+        """
         warn("non-inplace resize_as is deprecated")
         return self.reshape(other.shape)
 

@@ -7,7 +7,11 @@ NUMBERS = (int, float, complex)
 
 
 def is_tensor(obj):
-    """Whether it is a Tensor of any class."""
+    """Whether it is a Tensor of any class. The argument is any object.
+
+    >>> torch.is_tensor(torch.ones(2)), torch.is_tensor([1.0])
+    (True, False)
+    """
     return isinstance(obj, _C.TensorBase)
 
 

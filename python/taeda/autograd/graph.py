@@ -20,12 +20,15 @@ class saved_tensors_hooks:
     def __enter__(self):
         if getattr(_refusals, "said", None):
             raise RuntimeError(_refusals.said[-1])
-        self.guard = _C._enter_saved_tensors_hooks(*self.hooks)
+        self.guard = self._enter()
         _refusals.entered = getattr(_refusals, "entered", 0) + 1
 
     def __exit__(self, *error):
         self.guard = None
         _refusals.entered -= 1
+
+    def _enter(self):
+        return _C._enter_saved_tensors_hooks(*self.hooks)
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -149,5 +149,9 @@ class inference_mode(_Mode):
 
 
 def set_anomaly_enabled(mode, check_nan=True):
-    """Names the operation behind a backward that fails or, with `check_nan`, gives NaN; until it is set again."""
+    """Names the operation behind a backward that fails or, with `check_nan`, gives NaN; until it is set again. The arguments
+    are bools.
+
+    >>> torch.set_anomaly_enabled(False)
+    """
     _C._set_detect_anomaly(mode, check_nan)

@@ -82,7 +82,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 
 def grad_of_recorded(outputs, inputs, weights, create_graph, retain_graph=None):
-    """The gradients of those outputs that have a history, weighed; None where nothing depends on an input."""
+    """The gradients of those outputs that have a history, weighed, in the shapes of the inputs; None where nothing depends on
+    an input.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> torch.autograd.functional.grad_of_recorded([x * 3], [x], [torch.ones(2)], False)
+    (tensor([3., 3.]),)
+    """
     pairs = [(y, w) for y, w in zip(outputs, weights) if y.requires_grad]
     return grad([y for y, _ in pairs], inputs, [w for _, w in pairs], retain_graph=retain_graph, create_graph=create_graph,
                 allow_unused=True) if pairs and inputs else (None,) * len(inputs)

@@ -31,7 +31,8 @@ ReduceOp.__module__ = "taeda.distributed"  # where pickles find it
 for _kind in (ProcessGroup, Store, TCPStore, FileStore, HashStore, PrefixStore):
     _kind.__module__ = "torch.distributed"
 
-_LAZY = {"algorithms", "autograd", "distributed_c10d", "elastic", "launch", "nn", "optim", "pipeline", "rpc", "run"}
+_LAZY = {"algorithms", "autograd", "checkpoint", "distributed_c10d", "elastic", "launch", "nn", "optim", "pipeline", "rpc",
+         "run"}
 
 
 def __getattr__(name):

@@ -11,7 +11,12 @@ ReduceOp = _dist.ReduceOp
 
 
 class Work:
-    """An operation under way: `wait` for it before its tensors are used."""
+    """An operation under way: `wait` for it before its tensors, of any shape, are used.
+
+    >>> work = torch.distributed.all_reduce(torch.ones(2), async_op=True)
+    >>> work.wait()
+    True
+    """
 
     __slots__ = ("_work", "_keep")
 
@@ -396,7 +401,13 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
 
 
 def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, async_op=False):
-    """all_gather of several tensors: `output_tensor_lists[r][k]` becomes the k-th of rank r."""
+    """all_gather of several tensors, each of one shape in all ranks: `output_tensor_lists[r][k]` becomes the k-th of rank r.
+
+    >>> out = [[torch.zeros(2)]]
+    >>> torch.distributed.all_gather_coalesced(out, [torch.ones(2)])
+    >>> out
+    [[tensor([1., 1.])]]
+    """
     _check_list(input_tensor_list, "tensor_list")
     if _left_out(group, "all_gather_coalesced"):
         return None
@@ -502,7 +513,13 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list):
-    """Starts messages; returns their Works."""
+    """Starts messages; returns their Works. The argument is a list of P2POp, at least one; else a ValueError.
+
+    >>> torch.distributed.batch_isend_irecv([])
+    Traceback (most recent call last):
+        ...
+    ValueError: Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.
+    """
     if not isinstance(p2p_op_list, list) or not p2p_op_list or not all(isinstance(p, P2POp) for p in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
     started = [p.op(p.tensor, p.peer, p.group, p.tag) for p in p2p_op_list]

@@ -9,9 +9,13 @@ __all__ = ["DeviceMesh", "init_device_mesh"]
 
 
 class DeviceMesh:
-    """Ranks of the world in a tensor `mesh`. All processes make it, in the same order; each line along a dimension is a group.
+    """Ranks of the world in a tensor `mesh`, of any shape. All processes make it, in the same order; each line along a
+    dimension is a group.
 
     A mesh that is taken out of another by the names of its dimensions has the groups of that one.
+
+    >>> torch.distributed.DeviceMesh("cpu", [[0]]).shape
+    (1, 1)
     """
 
     def __init__(self, device_type, mesh, *, mesh_dim_names=None):
@@ -127,7 +131,11 @@ def _check_names(names, dims):
 
 
 def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None):
-    """The ranks 0, 1, ... in a grid of that shape, which has as many places as there are ranks."""
+    """The ranks 0, 1, ... in a grid of that shape, which has as many places as there are ranks.
+
+    >>> torch.distributed.init_device_mesh("cpu", (1,), mesh_dim_names=("data",)).mesh
+    tensor([0])
+    """
     if mesh_dim_names is not None:
         _check_names(mesh_dim_names, len(mesh_shape))
     if not device_type.isalpha():

@@ -10,7 +10,11 @@ _dist = _C._distributed
 
 
 class Backend(str):
-    """A backend's name, in small letters; its attributes are the names that there are."""
+    """A backend's name, in small letters; its attributes are the names that there are. The argument is a text.
+
+    >>> torch.distributed.Backend("GLOO")
+    'gloo'
+    """
 
     UNDEFINED = "undefined"
     GLOO = "gloo"
@@ -34,11 +38,19 @@ class _Group(type):
 
 
 class group(metaclass=_Group):
-    """`group.WORLD` is the default group, None before init_process_group."""
+    """`group.WORLD` is the default group, None before init_process_group. Takes no arguments.
+
+    >>> torch.distributed.group.WORLD is None
+    False
+    """
 
 
 class GroupMember(metaclass=_Group):
-    """`NON_GROUP_MEMBER` stands for a group that this process is not in."""
+    """`NON_GROUP_MEMBER` stands for a group that this process is not in. Takes no arguments.
+
+    >>> torch.distributed.GroupMember.NON_GROUP_MEMBER
+    -100
+    """
 
     NON_GROUP_MEMBER = -100
 
@@ -206,7 +218,7 @@ def supports_complex(reduceOp):
 
 
 def get_rank(group=None):
-    """This process's rank, a number; -1 outside of the group. The default group's unless given.
+    """This process's rank; -1 outside of the group. The argument is a group, by default the one of all processes.
 
     >>> torch.distributed.get_rank()
     0
@@ -215,7 +227,7 @@ def get_rank(group=None):
 
 
 def get_world_size(group=None):
-    """How many processes the group has, a number; -1 outside of it. The default group's unless given.
+    """How many processes the group has; -1 outside of it. The argument is a group, by default the one of all processes.
 
     >>> torch.distributed.get_world_size()
     1
@@ -253,7 +265,8 @@ def get_default_backend_for_device(device):
 
 
 def get_group_rank(group, global_rank):
-    """The rank in `group` of a rank of the world, numbers both; a ValueError for one that is not in it.
+    """The rank in `group` of a rank of the world; a ValueError for one that is not in it. The arguments are a group and a
+    number.
 
     >>> torch.distributed.get_group_rank(torch.distributed.group.WORLD, 0)
     0
@@ -262,7 +275,7 @@ def get_group_rank(group, global_rank):
 
 
 def get_global_rank(group, group_rank):
-    """The rank in the world of a rank of `group`, numbers both; a ValueError for one that it has not.
+    """The rank in the world of a rank of `group`; a ValueError for one that it has not. The arguments are a group and a number.
 
     >>> torch.distributed.get_global_rank(torch.distributed.group.WORLD, 0)
     0
@@ -372,7 +385,12 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=
 
 
 def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None):
-    """This process's group among those that `split_ranks`, ranks of the world, divides all processes into."""
+    """This process's group among those that `split_ranks`, lists of ranks of the world, divides all processes into. Other
+    arguments are optional.
+
+    >>> torch.distributed.get_world_size(torch.distributed.split_group(split_ranks=[[0]]))
+    1
+    """
     if not split_ranks:
         raise ValueError("split_ranks cannot be None or empty")
     return new_subgroups_by_enumeration(split_ranks, timeout)[0]

@@ -70,7 +70,14 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
 
 
 def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None):
-    """The first of the output list becomes what rank `src`, 0 by default, has for this rank in its input list."""
+    """The first of the output list becomes what rank `src`, 0 by default, has for this rank in its input list. The arguments
+    are lists of objects that can be pickled.
+
+    >>> mine = [None]
+    >>> torch.distributed.scatter_object_list(mine, [{"lr": 0.1}])
+    >>> mine
+    [{'lr': 0.1}]
+    """
     if _left_out(group, "scatter_object_list"):
         return
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
@@ -85,7 +92,9 @@ def scatter_object_list(scatter_object_output_list, scatter_object_input_list=No
 
 
 def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None):
-    """Sends objects to a rank, which calls recv_object_list with a list as long."""
+    """Sends objects to a rank, which calls recv_object_list with a list as long. The argument is a list of objects that can be
+    pickled.
+    """
     texts = [pickle.dumps(o) for o in object_list]
     _send(tensor([len(t) for t in texts], dtype=_C.int64), dst, group, group_dst=group_dst)
     joined = bytearray(b"".join(texts))
@@ -93,7 +102,9 @@ def send_object_list(object_list, dst=None, group=None, device=None, group_dst=N
 
 
 def recv_object_list(object_list, src=None, group=None, device=None, group_src=None):
-    """Receives objects in place of those in the list; returns the rank that sent them."""
+    """Receives objects in place of those in the list; returns the rank that sent them. The argument is a list as long as the
+    sender's.
+    """
     sizes = _C.zeros(len(object_list), dtype=_C.int64)
     rank = _recv(sizes, src, group, group_src=group_src)
     body = _C.empty(int(sizes.sum()), dtype=_C.uint8)

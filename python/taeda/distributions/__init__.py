@@ -15,13 +15,15 @@ from .exp_family import ExponentialFamily
 from .generalized_pareto import GeneralizedPareto
 from .kl import kl_divergence, register_kl
 from .matrices import LKJCholesky, Wishart
+from .relaxed import *  # noqa: F403
 from .relaxed import ExpRelaxedCategorical as _ExpRelaxedCategorical, LogitRelaxedBernoulli as _LogitRelaxedBernoulli
+from .relaxed import __all__ as _relaxed
 from .transforms import *  # noqa: F403
 from .transforms import __all__ as _transforms
 
 __all__ = ["Distribution", "ExponentialFamily", "GeneralizedPareto", "Independent", "LKJCholesky", "LogNormal",
            "MixtureSameFamily", "TransformedDistribution", "Wishart", "biject_to", "constraints", "kl_divergence",
-           "register_kl", "transform_to", "transforms"] + list(_families) + list(_mapped) + list(_transforms)
+           "register_kl", "transform_to", "transforms"] + list(_families) + list(_mapped) + list(_relaxed) + list(_transforms)
 
 _modules_of_classes(_sys.modules[__name__], {
     "chi2": "Chi2", "fishersnedecor": "FisherSnedecor", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal",

@@ -34,6 +34,8 @@ class Independent(Distribution):
     torch.Size([2])
     """
 
+    arg_constraints = {}
+
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
         batch, dims = tuple(base_distribution.batch_shape), reinterpreted_batch_ndims
         if dims > len(batch):
@@ -98,6 +100,8 @@ class TransformedDistribution(Distribution):
     torch.Size([3])
     """
 
+    arg_constraints = {}
+
     def __init__(self, base_distribution, transforms, validate_args=None):
         self.transforms = list(transforms) if isinstance(transforms, (list, tuple)) else [transforms]
         if not all(isinstance(t, Transform) for t in self.transforms):
@@ -145,6 +149,8 @@ class TransformedDistribution(Distribution):
     def log_prob(self, value):
         if self._twin is not None:
             return super().log_prob(value)
+        if self._validate_args:
+            self._validate_sample(value)
         dims, total = len(self._event_shape), 0.0
         for transform in reversed(self.transforms):
             before = transform._inv_call(value)
@@ -163,6 +169,8 @@ class TransformedDistribution(Distribution):
             return super().cdf(value)
         for transform in reversed(self.transforms):
             value = transform._inv_call(value)
+        if self._validate_args:
+            self.base_dist._validate_sample(value)
         return self._quantile(self.base_dist.cdf(value))
 
     def icdf(self, value):
@@ -224,6 +232,8 @@ class MixtureSameFamily(Distribution):
     >>> torch.distributions.MixtureSameFamily(chosen, parts).sample((3,)).shape
     torch.Size([3])
     """
+
+    arg_constraints = {}
 
     def __init__(self, mixture_distribution, component_distribution, validate_args=None):
         self._mixture_distribution, self._component_distribution = mixture_distribution, component_distribution

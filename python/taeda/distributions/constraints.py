@@ -7,7 +7,6 @@ is how many of the last dimensions make one value, `is_discrete` whether its val
 import itertools
 
 from .. import _C
-from .._core.numbers import finfo
 
 __all__ = ["Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
            "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent", "less_than",
@@ -15,6 +14,8 @@ __all__ = ["Constraint", "boolean", "cat", "corr_cholesky", "dependent", "depend
            "nonnegative_integer", "one_hot", "positive", "positive_definite", "positive_integer", "positive_semidefinite",
            "real",
            "real_vector", "simplex", "square", "stack", "symmetric", "unit_interval"]
+
+_sets = _C._distributions.constraints
 
 
 class Constraint:
@@ -69,6 +70,9 @@ class dependent_property(property, _Dependent):
     def __call__(self, fn):
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
+    def __repr__(self):
+        return "DependentProperty()"
+
 
 def is_dependent(constraint):
     """Whether a set depends on parameters."""
@@ -100,6 +104,13 @@ class _IndependentConstraint(Constraint):
 
     def __repr__(self):
         return f"{type(self).__name__[1:]}({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+class _Known(Constraint):
+    """One that the library knows."""
+
+    def check(self, value):
+        return self._set.check(value)
 
 
 class _Of(Constraint):
@@ -193,39 +204,32 @@ class _IntegerLessThan(_Below):
         return _is_integer(value) & (value <= self.upper_bound)
 
 
-class _Real(Constraint):
+class _Real(_Known):
     """All numbers but NaN."""
 
-    def check(self, value):
-        return value == value
+    _set = _sets.real
 
 
-class _Boolean(Constraint):
+class _Boolean(_Known):
     """0 and 1."""
 
     is_discrete = True
-
-    def check(self, value):
-        return (value == 0) | (value == 1)
+    _set = _sets.boolean
 
 
-class _Simplex(Constraint):
+class _Simplex(_Known):
     """Vectors of weights that add up to 1."""
 
     event_dim = 1
-
-    def check(self, value):
-        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+    _set = _sets.simplex
 
 
-class _OneHot(Constraint):
+class _OneHot(_Known):
     """Vectors of one 1 and else 0."""
 
     is_discrete = True
     event_dim = 1
-
-    def check(self, value):
-        return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
+    _set = _sets.one_hot
 
 
 class _Multinomial(_Below):
@@ -246,24 +250,18 @@ class _LowerTriangular(Constraint):
         return (value.tril() == value).flatten(-2).all(-1)
 
 
-class _LowerCholesky(Constraint):
+class _LowerCholesky(_Known):
     """Lower triangular matrices with positive diagonal."""
 
     event_dim = 2
-
-    def check(self, value):
-        return _LowerTriangular.check(self, value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+    _set = _sets.lower_cholesky
 
 
-class _CorrCholesky(Constraint):
+class _CorrCholesky(_Known):
     """Lower triangular matrices with positive diagonal, whose rows have length 1 but for rounding."""
 
     event_dim = 2
-
-    def check(self, value):
-        tolerance = finfo(value.dtype).eps * value.size(-1) * 10
-        off = (value.norm(dim=-1) - 1).abs()
-        return _LowerCholesky.check(self, value) & (off <= tolerance).all(-1)
+    _set = _sets.corr_cholesky
 
 
 class _Square(Constraint):

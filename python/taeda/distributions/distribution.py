@@ -244,9 +244,11 @@ class Distribution:
             raise ValueError(f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within "
                              f"the support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
 
+    def _shown(self):
+        return {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
+
     def __repr__(self):
-        if self._twin is not None:
+        shown = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in self._shown().items()]
+        if not shown and self._twin is not None:
             return repr(self._twin)
-        shown = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
-        shown = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in shown.items()]
         return f"{type(self).__name__}({', '.join(shown)})"

@@ -9,7 +9,7 @@ from .exp_family import ExponentialFamily
 __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet", "Exponential",
            "FisherSnedecor", "Gamma", "Geometric", "Laplace", "LowRankMultivariateNormal", "Multinomial", "MultivariateNormal",
            "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Poisson",
-           "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "Uniform", "VonMises"]
+           "StudentT", "Uniform", "VonMises"]
 
 
 class _OfNumbers(Distribution):
@@ -61,7 +61,7 @@ def _family(name, parameters, support, defaults=(), doc="", base=_OfNumbers, rsa
 
 
 _REAL, _POSITIVE, _FROM_ZERO = constraints.real, constraints.positive, constraints.nonnegative
-_UNIT, _COUNTS, _WEIGHTS = constraints.unit_interval, constraints.nonnegative_integer, constraints.simplex
+_UNIT, _COUNTS = constraints.unit_interval, constraints.nonnegative_integer
 Normal = _family("Normal", ("loc", "scale"), _REAL, base=ExponentialFamily,
                  doc="The normal distribution with mean `loc` and standard deviation `scale`.")
 Uniform = _family("Uniform", ("low", "high"), dependent_property(lambda self: constraints.interval(self.low, self.high),
@@ -276,46 +276,6 @@ class ContinuousBernoulli(_OfOutcomes, ExponentialFamily):
         self._make(probs, logits, validate_args, last=(tuple(lims),))
 
 
-class RelaxedBernoulli(_OfOutcomes):
-    """Numbers in (0, 1) that tend to 0 and 1 as `temperature` goes to 0, with gradients to the parameters.
-
-    temperature: positive
-    probs: in [0, 1], or logits: log(probs / (1 - probs)); exactly one of both, else ValueError
-
-    Shapes: parameters broadcast to `batch_shape` [*b]; a sample of shape [*s] is [*s, *b].
-
-    >>> torch.distributions.RelaxedBernoulli(torch.tensor(0.5), probs=0.3).rsample((3,)).shape
-    torch.Size([3])
-    """
-
-    _family, _several = "RelaxedBernoulli", False
-    arg_constraints, support, has_rsample = _ONE_OF_TWO, _UNIT, True
-
-    def __init__(self, temperature, probs=None, logits=None, validate_args=None):
-        (self.temperature,) = as_tensors(temperature)
-        self._make(probs, logits, validate_args, self.temperature)
-
-
-class RelaxedOneHotCategorical(_OfOutcomes):
-    """Weights [k] that tend to a one-hot vector as `temperature` goes to 0, with gradients to the parameters.
-
-    temperature: positive
-    probs: weights [*b, k], or logits: their logarithms up to a constant; exactly one of both, else ValueError
-
-    Shapes: a sample of shape [*s] is [*s, *b, k].
-
-    >>> torch.distributions.RelaxedOneHotCategorical(torch.tensor(0.5), probs=torch.tensor([0.2, 0.8])).rsample((3,)).shape
-    torch.Size([3, 2])
-    """
-
-    _family = "RelaxedOneHotCategorical"
-    arg_constraints, support, has_rsample = _ONE_OF_MANY, _WEIGHTS, True
-
-    def __init__(self, temperature, probs=None, logits=None, validate_args=None):
-        (self.temperature,) = as_tensors(temperature)
-        self._make(probs, logits, validate_args, self.temperature)
-
-
 class Dirichlet(ExponentialFamily):
     """Vectors of weights that add up to 1, with density proportional to the product of x_i^(concentration_i - 1).
 
@@ -329,7 +289,7 @@ class Dirichlet(ExponentialFamily):
 
     _parameter_dims = {"concentration": 1}
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
-    support, has_rsample = _WEIGHTS, True
+    support, has_rsample = constraints.simplex, True
 
     def __init__(self, concentration, validate_args=None):
         if concentration.dim() < 1:
@@ -378,6 +338,9 @@ class MultivariateNormal(Distribution):
 
     _given = "scale_tril"  # of a class that has `loc` and `_unbroadcasted_scale_tril` of its own
     mean = mode = property(lambda self: self.loc)
+
+    def _shown(self):
+        return {**super()._shown(), **({self._given: self._matrix} if "_matrix" in self.__dict__ else {})}
 
     def _asked(self, name):
         return getattr(self._remade(self._ingredients()) if self._twin is None else self._current(), name)

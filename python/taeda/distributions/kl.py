@@ -8,7 +8,17 @@ _registered = {}
 
 
 def register_kl(type_p, type_q):
-    """Decorates a function of (p, q) that kl_divergence calls for these classes, or for ones derived from them."""
+    """Decorates a function of (p, q) that kl_divergence calls for these classes, or for ones derived from them. The arguments
+    are classes.
+
+    >>> class Mine(torch.distributions.Normal):
+    ...     pass
+    >>> @torch.distributions.register_kl(Mine, Mine)
+    ... def _kl(p, q):
+    ...     return torch.zeros(p.batch_shape)
+    >>> torch.distributions.kl_divergence(Mine(0.0, 1.0), Mine(0.0, 1.0))
+    tensor(0.)
+    """
     for index, kind in enumerate((type_p, type_q), 1):
         if not isinstance(kind, type):
             raise TypeError(f"register_kl(): argument {index} must be a class, but got {type(kind).__name__}")

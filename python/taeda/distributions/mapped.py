@@ -87,6 +87,7 @@ Pareto = _mapped("Pareto", ("scale", "alpha"),
                  lambda scale, alpha: Exponential(alpha, False),
                  lambda scale, alpha: [ExpTransform(), AffineTransform(0, scale)],
                  "Numbers above `scale` whose tail falls as x^-alpha.")
+Pareto.arg_constraints = {name: Pareto.arg_constraints[name] for name in ("alpha", "scale")}  # the order that is printed
 Kumaraswamy = _mapped("Kumaraswamy", ("concentration1", "concentration0"), constraints.unit_interval,
                       lambda one, zero: Uniform(_C.zeros_like(one), _C.ones_like(one), False),
                       lambda one, zero: [PowerTransform(zero.reciprocal()), AffineTransform(1, -1),

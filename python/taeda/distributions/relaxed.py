@@ -1,15 +1,18 @@
-"""The logarithms of relaxed outcomes, of which RelaxedBernoulli and RelaxedOneHotCategorical are sigmoid and exp (Maddison,
-Mnih and Teh 2017, arXiv:1611.00712; Jang, Gu and Poole 2017, arXiv:1611.01144)."""
+"""Relaxed outcomes: the sigmoid and the exp of what is computed with logarithms (Maddison, Mnih and Teh 2017,
+arXiv:1611.00712; Jang, Gu and Poole 2017, arXiv:1611.01144)."""
 
 import math
+import operator
 
 from .. import _C
 from . import constraints
+from .combined import TransformedDistribution
 from .distribution import Distribution
 from .families import Categorical
+from .transforms import ExpTransform, SigmoidTransform
 from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
 
-__all__ = ["ExpRelaxedCategorical", "LogitRelaxedBernoulli"]
+__all__ = ["RelaxedBernoulli", "RelaxedOneHotCategorical"]
 
 
 class LogitRelaxedBernoulli(Distribution):
@@ -95,3 +98,49 @@ class ExpRelaxedCategorical(Distribution):
         scale = self.temperature.log() if isinstance(self.temperature, _C.TensorBase) else math.log(self.temperature)
         scores = (logits - value * self.temperature).log_softmax(-1).sum(-1)
         return scores + math.lgamma(count) + (count - 1) * scale
+
+
+class _Relaxed(TransformedDistribution):
+    """The transform `_map` of its base, whose parameters are its own."""
+
+    has_rsample = True
+    temperature = property(operator.attrgetter("base_dist.temperature"))
+    probs, logits = property(operator.attrgetter("base_dist.probs")), property(operator.attrgetter("base_dist.logits"))
+
+    def __init__(self, temperature, probs=None, logits=None, validate_args=None):
+        super().__init__(self._base(temperature, probs, logits), self._map(), validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        return super().expand(batch_shape, self._get_checked_instance(type(self), _instance))
+
+
+class RelaxedBernoulli(_Relaxed):
+    """Numbers in (0, 1) that tend to 0 and 1 as `temperature` goes to 0, with gradients to the parameters.
+
+    temperature: positive
+    probs: in [0, 1], or logits: log(probs / (1 - probs)); exactly one of both, else ValueError
+
+    Shapes: parameters broadcast to `batch_shape` [*b]; a sample of shape [*s] is [*s, *b].
+
+    >>> torch.distributions.RelaxedBernoulli(torch.tensor(0.5), probs=0.3).rsample((3,)).shape
+    torch.Size([3])
+    """
+
+    _base, _map = LogitRelaxedBernoulli, SigmoidTransform
+    arg_constraints, support = LogitRelaxedBernoulli.arg_constraints, constraints.unit_interval
+
+
+class RelaxedOneHotCategorical(_Relaxed):
+    """Weights [k] that tend to a one-hot vector as `temperature` goes to 0, with gradients to the parameters.
+
+    temperature: positive
+    probs: weights [*b, k], or logits: their logarithms up to a constant; exactly one of both, else ValueError
+
+    Shapes: a sample of shape [*s] is [*s, *b, k].
+
+    >>> torch.distributions.RelaxedOneHotCategorical(torch.tensor(0.5), probs=torch.tensor([0.2, 0.8])).rsample((3,)).shape
+    torch.Size([3, 2])
+    """
+
+    _base, _map = ExpRelaxedCategorical, ExpTransform
+    arg_constraints, support = ExpRelaxedCategorical.arg_constraints, constraints.simplex

@@ -19,10 +19,13 @@ _LIB = Library("transforms.")
 
 
 class Transform:
-    """y = f(x), with `inv`, and the logarithm of its derivative.
+    """y = f(x), with `inv`, and the logarithm of its derivative, of the shape of x without the dimensions of an event.
 
     One of your own has `domain`, `codomain` and `bijective`, defines _call, _inverse and log_abs_det_jacobian, and may keep
     (`cache_size` 1) its last pair, so that the inverse of a result is what it was made of.
+
+    >>> isinstance(torch.distributions.ExpTransform(), torch.distributions.Transform)
+    True
     """
 
     bijective = False

@@ -1,6 +1,5 @@
 """Graphs: the steps of a function, in order."""
 
-import contextlib
 import copy
 import importlib
 import re
@@ -39,6 +38,20 @@ class _NodeList:
 def _check_target(target):
     if not isinstance(target, str):
         raise AssertionError(f"Expected target to be str, got {type(target)}")
+
+
+class _Place:
+    """Where a graph's new nodes go from now on; as a `with`, until its end."""
+
+    def __init__(self, graph, insert):
+        self._graph, self._before = graph, graph._insert
+        graph._insert = insert
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *_):
+        self._graph._insert = self._before
 
 
 class Graph:
@@ -154,24 +167,16 @@ class Graph:
             val_map[node] = self.node_copy(node, lambda n: val_map[n])
         return None
 
-    @contextlib.contextmanager
-    def _inserting(self, insert):
-        before, self._insert = self._insert, insert
-        try:
-            yield
-        finally:
-            self._insert = before
-
     def inserting_before(self, n=None):
-        """As a `with`: new nodes go before a node, or to the beginning."""
+        """From here on, or within a `with`, new nodes go before a node, or to the beginning."""
         if n is None:
             return self.inserting_after(self._root)
         if n.graph is not self:
             raise AssertionError("Node to insert before is not in graph.")
-        return self._inserting(n.prepend)
+        return _Place(self, n.prepend)
 
     def inserting_after(self, n=None):
-        """As a `with`: new nodes go behind a node, one behind the other, or to the end."""
+        """From here on, or within a `with`, new nodes go behind a node, one behind the other, or to the end."""
         if n is None:
             return self.inserting_before(self._root)
         if n.graph is not self:
@@ -181,7 +186,7 @@ class Graph:
         def insert(node):
             at[0].append(node)
             at[0] = node
-        return self._inserting(insert)
+        return _Place(self, insert)
 
     # Taking away
 

@@ -63,7 +63,9 @@ class GraphModule(nn.Module):
             if own and "_made_for_one" not in vars(base):
                 base_class = cls if "_made_for_one" not in vars(cls) else cls.__bases__[0]
                 break
-        made = type(base_class.__name__, (base_class,), {"_made_for_one": True, "__module__": base_class.__module__})
+        # The qualified name is what programs (accelerate) tell such classes by.
+        made = type(base_class.__name__, (base_class,), {"_made_for_one": True, "__module__": base_class.__module__,
+                                                         "__qualname__": "GraphModule.__new__.<locals>.GraphModuleImpl"})
         return super().__new__(made)
 
     def __init__(self, root, graph, class_name="GraphModule"):

@@ -11,7 +11,11 @@ from .parallel import DataParallel
 
 def factory_kwargs(kwargs):
     """{"device": ..., "dtype": ..., "memory_format": ...} of what a module's constructor was given by name, as far as it was.
-    TypeError for other names. What is in `factory_kwargs` of `kwargs` counts, too."""
+    TypeError for other names. What is in `factory_kwargs` of `kwargs` counts, too. The argument is a dict.
+
+    >>> nn.factory_kwargs({"dtype": torch.float64})
+    {'dtype': torch.float64}
+    """
     if kwargs is None:
         return {}
     names = ("device", "dtype", "memory_format")

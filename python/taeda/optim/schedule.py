@@ -14,7 +14,13 @@ EPOCH_DEPRECATION_WARNING = (
 
 
 def set_option(group, name, value):
-    """Changes an option of a group, in place where it is a tensor."""
+    """Changes an option of a group, in place where it is a tensor. The arguments are a dict, a text and a number.
+
+    >>> optimizer = torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=0.1)
+    >>> torch.optim.lr_scheduler.set_option(optimizer.param_groups[0], "lr", 0.5)
+    >>> optimizer.param_groups[0]["lr"]
+    0.5
+    """
     if isinstance(group[name], Tensor):
         group[name].fill_(float(value))
     else:

@@ -18,8 +18,8 @@ REPLACED = {}
 # Those that make tensors from data: only modes answer for them.
 _MAKERS = {"tensor", "as_tensor", "asarray", "frombuffer", "from_dlpack"}
 # What has nothing to answer, and what answers itself by calling others that do.
-_LEFT_ALONE = {"is_tensor", "is_storage", "broadcast_shapes", "vmap", "set_default_tensor_type", "einsum", "eig", "lstsq",
-               "solve", "matrix_rank"}
+_LEFT_ALONE = {"is_tensor", "is_storage", "broadcast_shapes", "vmap", "set_default_tensor_type", "einsum", "cholesky",
+               "eig", "lstsq", "matrix_rank", "qr", "solve", "symeig"}
 # Those of which overrides get all arguments: the defaults filled in, and by name. Others get what was given.
 _COMPLETED = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul lu
     meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive unravel_index""".split())

@@ -7,14 +7,15 @@ from ..autograd import Function, backward, graph
 from ..autograd.modes import enable_grad, no_grad
 from .._core import pytree as _pytree
 from .._core.warnings import warn
+from .._tensor import Tensor
+from .._tensors.parameter import Parameter
 
 __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "DefaultDeviceType",
            "check_backward_validity", "detach_variable", "get_device_states", "noop_context_fn",
            "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
 
 
-class CheckpointError(RuntimeError):
-    """What was computed again is not what was computed first."""
+CheckpointError = _C._CheckpointError
 
 
 def set_checkpoint_debug_enabled(enabled):
@@ -34,10 +35,6 @@ def set_checkpoint_early_stop(enable):
         yield
     finally:
         _early_stop = before
-
-
-class _Enough(Exception):
-    """All that was saved is there again."""
 
 
 def noop_context_fn():
@@ -97,30 +94,13 @@ def set_device_states(devices, states, *, device_type=None):
         _module_of(device_type or DefaultDeviceType.get_device_type()).set_rng_state(state, number)
 
 
-class _Kept:
-    """What a call depends on beside its arguments, for the call in backward: the precision that autocast gives operations and,
-    with `preserve`, random numbers."""
-
-    def __init__(self, args, preserve):
-        tensors = [x for x in _pytree.tree_leaves(args) if isinstance(x, _C.TensorBase)]
-        self.state = _C._ForwardState(tensors, preserve)
-
-    @contextlib.contextmanager
-    def again(self):
-        scope = self.state.again()
-        try:
-            with enable_grad():
-                yield
-        finally:
-            del scope
-
-
 class _Reentrant(Function):
     """Computes without a history, and again with one in backward, within a backward pass of its own."""
 
     @staticmethod
     def forward(ctx, run_function, preserve, *args):
-        ctx.run_function, ctx.kept = run_function, _Kept(args, preserve)
+        ctx.run_function = run_function
+        ctx.state = _C._ForwardState([a for a in args if isinstance(a, _C.TensorBase)], preserve)
         ctx.args = [None if isinstance(a, _C.TensorBase) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, _C.TensorBase)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
@@ -132,8 +112,12 @@ class _Reentrant(Function):
         args = list(ctx.args)
         for i, saved in zip(ctx.places, ctx.saved_tensors):
             args[i] = saved.detach().requires_grad_(saved.requires_grad)
-        with ctx.kept.again():
-            outputs = ctx.run_function(*args)
+        scope = ctx.state.again()
+        try:
+            with enable_grad():
+                outputs = ctx.run_function(*args)
+        finally:
+            del scope
         outputs = (outputs,) if isinstance(outputs, _C.TensorBase) else tuple(outputs)
         wanted = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, _C.TensorBase) and o.requires_grad]
         if not wanted:
@@ -145,39 +129,27 @@ class _Reentrant(Function):
 CheckpointFunction = _Reentrant
 
 
-class _Recomputed:
-    """The tensors that one call saved, by their order; filled when the first of them is asked for."""
+class _FirstRun(graph.saved_tensors_hooks):
+    """Operations in the block keep nothing: `function` runs again, within `again`, when one asks for what it saved."""
 
-    def __init__(self, run, args, preserve, early_stop):
-        self.run, self.kept, self.early_stop = run, _Kept(args, preserve), early_stop
-        self.saved, self.shapes = None, []
+    def __init__(self, function, args, kwargs, again, *options):
+        values, spec = _pytree.tree_flatten((args, kwargs))
+        places = [i for i, x in enumerate(values) if isinstance(x, _C.TensorBase)]
+        tensors = [values[i] for i in places]
+        # What is of another class stays as it is: the graph keeps no classes.
+        values = [None if type(x) in (Tensor, Parameter) else x for x in values]
 
-    def pack(self, tensor):
-        self.shapes.append((tuple(tensor.shape), tensor.dtype))
-        return len(self.shapes) - 1
+        def run(tensors):
+            given = list(values)
+            for i, tensor in zip(places, tensors):
+                given[i] = tensor if given[i] is None else given[i]
+            args, kwargs = _pytree.tree_unflatten(given, spec)
+            with again:
+                function(*args, **kwargs)
+        self.arguments = run, tensors, *options
 
-    def pack_again(self, tensor):
-        self.saved.append(tensor.detach())
-        if self.early_stop and len(self.saved) == len(self.shapes):
-            raise _Enough
-
-    def unpack(self, number):
-        if self.saved is None:
-            self.saved = []
-            with self.kept.again(), contextlib.suppress(_Enough):
-                with graph.saved_tensors_hooks(self.pack_again, lambda _: None):
-                    self.run()
-            found = [(tuple(t.shape), t.dtype) for t in self.saved]
-            if found != self.shapes:
-                raise CheckpointError("torch.utils.checkpoint: A different number of tensors was saved during the original "
-                                      "forward and recomputation, or tensors of other shapes.\n"
-                                      f"Number of tensors saved during forward: {len(self.shapes)}\n"
-                                      f"Number of tensors saved during recomputation: {len(found)}")
-        found = self.saved[number]
-        if found is None:
-            raise CheckpointError("torch.utils.checkpoint: trying to backward through the same graph a second time: what was "
-                                  "computed again has been used")
-        return found
+    def _enter(self):
+        return _C._begin_checkpoint(*self.arguments)
 
 
 def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
@@ -201,13 +173,11 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism
         return _Reentrant.apply(function, preserve, *args)
     if not _C.is_grad_enabled():
         return function(*args, **kwargs)
-    first, again = context_fn() if context_fn is not None else (contextlib.nullcontext(), contextlib.nullcontext())
-
-    def run():
-        with again:
-            function(*args, **kwargs)
-    held = _Recomputed(run, (args, kwargs), preserve, early_stop if _early_stop is None else _early_stop)
-    with graph.saved_tensors_hooks(held.pack, held.unpack), first:
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
+    first, again = (context_fn or noop_context_fn)()
+    early_stop = early_stop if _early_stop is None else _early_stop
+    with _FirstRun(function, args, kwargs, again, preserve, early_stop, determinism_check == "default"), first:
         return function(*args, **kwargs)
 
 

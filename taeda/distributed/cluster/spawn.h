@@ -1,4 +1,4 @@
-// A function on several processes: torch.multiprocessing.spawn.
+// A function on several processes, with the defaults of torch.multiprocessing.spawn.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,14 @@
 namespace taeda::inline v0_2::distributed {
 
 struct SpawnOptions {
-  /// Whether spawn() waits for the processes; else who called it does, by the context it gets.
+  /// Whether spawn() waits for the processes, true by default; else the caller must, by the context
+  /// it gets.
   bool join = true;
-  /// How long the other processes have to end by themselves when one has failed. Then they are
-  /// killed.
+  /// How long the other processes have to end by themselves when one has failed, by default 5
+  /// seconds. Then they are killed.
   std::chrono::milliseconds grace = std::chrono::seconds(5);
   /// Whether this process serves a store to those it starts, so that init_process_group() finds it:
-  /// unless MASTER_ADDR and MASTER_PORT are set.
+  /// by default unless MASTER_ADDR and MASTER_PORT are set.
   bool serve_store = true;
 };
 
@@ -39,12 +40,12 @@ class ProcessException : public DistributedError {
   int error_index_, error_pid_;
 };
 
-/// The function threw there; the message has the text of what it threw.
+/// The error of a process whose function threw; the message has the text of what it threw.
 class ProcessRaisedException : public ProcessException {
   using ProcessException::ProcessException;
 };
 
-/// The process ended without throwing: by exit() or by a signal.
+/// The error of a process that ended without throwing, by exit() or by a signal.
 class ProcessExitedException : public ProcessException {
  public:
   ProcessExitedException(const std::string& message, int error_index, int error_pid, int exit_code,
@@ -71,7 +72,7 @@ class Spawned;
 /// what is asked of them there does nothing.
 class ProcessContext {
  public:
-  ProcessContext();  ///< without processes
+  ProcessContext();  ///< a context without processes, the default
   explicit ProcessContext(std::unique_ptr<detail::Spawned> processes);
   ~ProcessContext();
   ProcessContext(ProcessContext&&) noexcept;
@@ -81,12 +82,12 @@ class ProcessContext {
   /// and none has failed. Throws what the first one to fail says, when the others are ended, too;
   /// when it is called again the same.
   bool join(std::optional<std::chrono::milliseconds> timeout = {});
-  /// By rank, also of those that have ended.
+  /// The processes' numbers by rank, also of those that have ended; empty without any.
   std::vector<int> pids() const;
   /// Ends a process, or all, by SIGTERM; does not wait. Throws IndexError for a rank that there is
   /// not. join() throws then as for any process that a signal ended.
   void terminate(std::optional<int> rank = {});
-  /// The same by SIGKILL.
+  /// Ends the processes by SIGKILL; those that have ended are no error.
   void kill(std::optional<int> rank = {});
 
  private:

@@ -18,17 +18,19 @@
 
 namespace taeda::inline v0_2::distributed {
 
-/// The constructor's arguments, with PyTorch's names and defaults.
+/// Options of DistributedDataParallel, with the names and defaults of PyTorch's constructor.
 struct DistributedDataParallelOptions {
   /// The one device that this process's module is on; inputs are moved there. None: inputs stay
   /// where they are, and the module may be on several devices.
   std::optional<std::vector<nn::parallel::DeviceId>> device_ids = {};
-  bool broadcast_buffers = true;  ///< those of rank 0, before each forward
-  bool init_sync = true;  ///< check the ranks' modules, and give all of them rank 0's values
+  /// whether rank 0's buffers go to all before each forward; the default
+  bool broadcast_buffers = true;
+  bool init_sync = true;  ///< whether modules must match and get rank 0's values; the default
   ProcessGroupPtr process_group = {};        ///< by default the default group
   std::optional<double> bucket_cap_mb = {};  ///< 25 MiB, the first 1 MiB, by default
   bool find_unused_parameters = false;
-  bool gradient_as_bucket_view = false;  ///< buckets stay where they are from pass to pass
+  /// whether gradients are views of buckets, which saves their bytes
+  bool gradient_as_bucket_view = false;
   bool static_graph = false;
 };
 
@@ -49,7 +51,8 @@ class DistributedDataParallelBase : public nn::Module, public Joinable {
     DistributedDataParallelBase& module_;
     const bool previous_;
   };
-  /// While the guard lives, gradients are accumulated and not exchanged.
+  /// A guard: while it lives, gradients are accumulated and not exchanged. It must not outlive the
+  /// module.
   [[nodiscard]] NoSync no_sync() { return NoSync(*this); }
   /// Has the next backward pass exchange gradients, though its forward pass was under no_sync: for
   /// pipelines, whose forward and backward passes do not alternate. Lasts until the next forward.
@@ -123,7 +126,7 @@ class DistributedDataParallelImpl : public DistributedDataParallelBase {
                               const DistributedDataParallelOptions& options, SourceLocation site)
       : DistributedDataParallelBase(module, options, site), module_(std::move(module)) {}
 
-  /// The module that was given.
+  /// The module that was given, never empty.
   const std::shared_ptr<M>& module() const { return module_; }
 
   template <class... Args>
@@ -166,7 +169,7 @@ class DistributedDataParallel : public nn::ModuleHolder<DistributedDataParallelI
 namespace taeda::inline v0_2::nn::parallel {
 using distributed::DistributedDataParallel;
 using distributed::DistributedDataParallelOptions;
-/// Its old name for modules on the CPU.
+/// DistributedDataParallel by its old name for modules on the CPU, with the same defaults.
 template <class M>
 using DistributedDataParallelCPU = DistributedDataParallel<M>;
 }  // namespace taeda::inline v0_2::nn::parallel

@@ -20,7 +20,8 @@ class GradBucket {
         layout_(std::move(layout)),
         parameters_(std::move(parameters)) {}
 
-  /// The number of the bucket; those with smaller ones are sent before.
+  /// The number of the bucket, from 0; those with smaller ones are sent before. Whether it is the
+  /// last one.
   size_t index() const { return index_; }
   bool is_last() const { return is_last_; }
   /// This rank's gradients, of one dimension, not yet divided by the number of ranks.

@@ -13,15 +13,18 @@ namespace taeda::inline v0_2::distributed::algorithms::ddp_comm_hooks::powerSGD_
 /// PowerSGDState's arguments, with PyTorch's names and defaults.
 struct PowerSGDOptions {
   int64_t matrix_approximation_rank = 1;
-  int64_t start_powerSGD_iter = 1000;  ///< passes that average whole gradients before
-  double min_compression_rate = 2;     ///< of a gradient, to be worth it
-  bool use_error_feedback = true;      ///< what was lost is added to the next gradient
-  bool warm_start = true;              ///< begin with the last pass's Q
+  /// how many passes average whole gradients first, at least 2
+  int64_t start_powerSGD_iter = 1000;
+  double min_compression_rate = 2;     ///< the least ratio of bytes to be worth it; 2 by default
+  /// whether what was lost is added to the next gradient; true by default
+  bool use_error_feedback = true;
+  /// whether a pass begins with the last one's Q; true by default
+  bool warm_start = true;
   double orthogonalization_epsilon = 0;
   uint64_t random_seed = 0;
 };
 
-/// What the hook remembers from pass to pass. Ranks make it with the same options.
+/// What the hook remembers from pass to pass. All ranks must make it with the same options.
 class PowerSGDState {
  public:
   /// With the default group where `process_group` is null. Throws ValueError for a rank below 1, or

@@ -38,7 +38,7 @@ class Reducer {
     bool find_unused = false, static_graph = false, keep_buckets = false;
     SourceLocation site = SourceLocation::current();  ///< what errors name
   };
-  /// Of these parameters, all of which want gradients.
+  /// Makes a reducer of these parameters, all of which must require gradients.
   Reducer(OrderedDict<std::string, Tensor> parameters, ProcessGroupPtr group, Options options);
   ~Reducer();
   Reducer(const Reducer&) = delete;
@@ -47,12 +47,13 @@ class Reducer {
   /// What a forward pass led to. Gradients are exchanged by the backward passes that follow, or
   /// only accumulated.
   void after_forward(const std::vector<Tensor>& outputs, bool synchronize);
-  /// Changes whether gradients are exchanged by the backward passes to come.
+  /// Changes whether gradients are exchanged by the backward passes to come, true by default.
   void set_synchronize(bool on);
-  /// What a rank without a batch does while others run backward: counts as zero.
+  /// Takes part, as a rank without a batch must, while others run backward: its gradients count as
+  /// zero.
   void take_part_without_gradients();
 
-  /// What is called for each full bucket instead of the mean over all ranks.
+  /// Sets what is called for each full bucket; by default it is the mean over all ranks.
   void set_comm_hook(CommHook hook);
   /// What sums are divided by; by default the number of ranks.
   void set_divisor(int divisor);

@@ -16,10 +16,12 @@
 
 namespace taeda::inline v0_2::distributed {
 
-/// Where a collective was called from, for reports of ranks that differ.
+/// Where a collective was called from, by default the caller's line, for reports of ranks that
+/// differ.
 using Site = SourceLocation;
 
-/// What is left out is PyTorch's: the address and number of this process come from the environment.
+/// Options of init_process_group with PyTorch's defaults: the address and number of this process
+/// come from the environment, and what is absent there is an Error.
 struct InitOptions {
   std::string init_method = {};  ///< "env://" by default, "tcp://host:port", "file:///path"
   std::optional<std::chrono::milliseconds> timeout = {};
@@ -32,7 +34,8 @@ struct InitOptions {
 /// Joins the default group; returns when all processes have. Throws Error if it exists already,
 /// ValueError for arguments that do not fit, DistributedError when others do not come or disagree.
 void init_process_group(const std::string& backend = "", const InitOptions& options = {});
-/// The same with PyTorch's arguments in their order. A template, so that braces mean options.
+/// Begins the default group from PyTorch's arguments in their order, which raises the same errors.
+/// It is a template, so that braces mean options.
 template <std::convertible_to<std::string> Text>
 void init_process_group(const std::string& backend, const Text& init_method,
                         std::optional<std::chrono::milliseconds> timeout = {}, int world_size = -1,
@@ -47,11 +50,13 @@ void init_process_group(const std::string& backend, const Text& init_method,
 /// Leaves a group, or with none given all of them; waits for the others for up to five seconds.
 void destroy_process_group(const ProcessGroupPtr& group = {});
 
-/// Whether there is an engine for process groups.
+/// Whether there is an engine for process groups, for Gloo, and whether the default group has
+/// begun; no errors.
 bool is_available();
 bool is_gloo_available();
 bool is_initialized();
-/// -1 where this process is not in the group.
+/// The rank and the number of processes, both -1 where this process is not in the group, and the
+/// engine's name. They throw before init_process_group.
 int get_rank(const ProcessGroupPtr& group = {});
 int get_world_size(const ProcessGroupPtr& group = {});
 std::string get_backend(const ProcessGroupPtr& group = {});
@@ -118,7 +123,8 @@ void monitored_barrier(const ProcessGroupPtr& group = {},
 /// received.
 void send(const Tensor& tensor, int dst, const ProcessGroupPtr& group = {}, int64_t tag = 0,
           Site site = Site::current());
-/// From `src`, or from any rank; returns the rank that sent it.
+/// Receives a tensor of the same shape and dtype from `src`, by default from any rank; returns the
+/// rank that sent it.
 int recv(const Tensor& tensor, std::optional<int> src = {}, const ProcessGroupPtr& group = {},
          int64_t tag = 0, Site site = Site::current());
 WorkPtr isend(const Tensor& tensor, int dst, const ProcessGroupPtr& group = {}, int64_t tag = 0,
@@ -136,7 +142,7 @@ struct P2POp {
   ProcessGroupPtr group = {};
   int64_t tag = 0;
 };
-/// Starts all of them.
+/// Starts all messages of the list, which must not be empty, and returns what to wait for.
 std::vector<WorkPtr> batch_isend_irecv(const std::vector<P2POp>& p2p_op_list,
                                        Site site = Site::current());
 

@@ -15,7 +15,7 @@
 
 namespace taeda::inline v0_2::distributed {
 
-/// What deadlines are counted by.
+/// The clock of deadlines, in nanoseconds, which never goes back.
 using Clock = std::chrono::steady_clock;
 
 /// Contiguous memory that an engine can reach: the host's, or a device's that it serves. Reductions
@@ -43,7 +43,8 @@ struct Call {
   /// 2^64): an engine must not let calls with different numbers exchange anything.
   uint64_t id = 0;
   Clock::time_point deadline;
-  /// For memory of a device that the engine serves; null for the host's.
+  /// The device's work, for memory of a device that the engine serves; null, the default, for the
+  /// host's.
   Queued* queued = nullptr;
 
   /// What is left until the deadline; at least a millisecond.
@@ -74,7 +75,7 @@ class Communicator {
   virtual void broadcast(const Call& call, Elements data, int root) = 0;
   /// `op` is one that `computes` says yes to, here and below.
   virtual void all_reduce(const Call& call, Elements data, ReduceOp op) = 0;
-  /// Only the root's data changes.
+  /// Reduces the elements of all ranks; only the root's data changes.
   virtual void reduce(const Call& call, Elements data, ReduceOp op, int root) = 0;
   /// `out` has the ranks' elements one after the other.
   virtual void all_gather(const Call& call, Elements in, Elements out) = 0;
@@ -89,20 +90,22 @@ class Communicator {
                           IntArrayRef out_counts) = 0;
   virtual void barrier(const Call& call) = 0;
 
-  /// A message meets the receive that has its tag, in the order in which they were called.
+  /// Sends bytes; a message meets the receive that has its tag, in the order in which they were
+  /// called.
   virtual void send(const Call& call, Elements data, int to) = 0;
   /// From rank `from`, or from any for -1; returns who sent it.
   virtual int recv(const Call& call, Elements data, int from) = 0;
 
-  /// Whether the engine takes memory of devices of the type as it is. Other devices' tensors come
-  /// through memory of the host.
+  /// Whether the engine takes memory of devices of the type as it is, false by default. Other
+  /// devices' tensors come through memory of the host.
   virtual bool serves(DeviceType) const { return false; }
   /// Whether a call on memory of `device` takes the reduction as it is. What it does not take is
   /// made of SUM.
   virtual bool computes(ReduceOp op, ScalarType, Device) const {
     return op.kind != ReduceOp::AVG && op.kind != ReduceOp::PREMUL_SUM;
   }
-  /// Whether it notices by itself that a process has died, and says which.
+  /// Whether the engine notices by itself that a process has died, and says which; false by
+  /// default.
   virtual bool notices_death() const { return true; }
   /// A connection that was lost, for engines that do not tell all who wait for it. Any thread may
   /// call it.

@@ -18,7 +18,7 @@ class DeviceMesh {
   /// Of one dimension, or of all for -1.
   int size(int dim = -1) const;
   const std::vector<std::string>& mesh_dim_names() const { return names_; }
-  /// The ranks of the world, row by row.
+  /// The ranks of the world, row by row, an int64 tensor of the mesh's shape.
   const std::vector<int>& mesh() const { return ranks_; }
 
   /// This process's group along a dimension, which may be left out where there is only one. Throws
@@ -28,7 +28,7 @@ class DeviceMesh {
   /// This process's place along a dimension.
   int get_local_rank(int dim = -1) const;
   int get_local_rank(const std::string& name) const;
-  /// Its place along each.
+  /// This process's place along each dimension.
   const std::vector<int>& get_coordinate() const { return coordinate_; }
   /// The part of the mesh along one dimension that holds this process.
   DeviceMesh operator[](const std::string& name) const;

@@ -28,7 +28,7 @@ struct Fingerprint {
   bool ragged = false;  ///< ranks may bring other shapes
   std::optional<ReduceOp::Kind> reduce = {};
   int peer = -1;    ///< root, or partner of a message, as a rank of the world; -1: none or any
-  int64_t tag = 0;  ///< of a message
+  int64_t tag = 0;  ///< the tag of a message, not negative
   SourceLocation site = {};
 
   /// The same for all ranks that take part in one operation; says nothing about the sequence.

@@ -19,14 +19,14 @@ class FlightRecorder {
   using Time = std::chrono::system_clock::time_point;
 
   struct Entry {
-    uint64_t number = 0;  ///< counts the process's operations, from 1
+    uint64_t number = 0;  ///< counts the process's operations, from 1; 0 by default
     uint32_t group = 0;
     State state = State::Running;
     Time started, ended;
     Fingerprint what;
   };
 
-  /// The process's; it is never destroyed.
+  /// The recorder of the process, made by the first call; it must not be destroyed.
   static FlightRecorder& instance();
 
   /// The number by which a group of that name, in which this process has rank `rank`, is known.
@@ -39,7 +39,7 @@ class FlightRecorder {
 
   /// The last operations of a group, `limit` at most, oldest first.
   std::vector<Entry> last(uint32_t group, size_t limit) const;
-  /// All entries, oldest first, as a JSON object.
+  /// All entries, oldest first, as the text of a JSON object; times are nanoseconds.
   std::string to_json() const;
 
  private:
@@ -57,7 +57,7 @@ class FlightRecorder {
   std::vector<Group> groups_;
 };
 
-/// The last 4,096 operations of this process, as JSON.
+/// The last operations of this process, at most 4,096, as JSON.
 std::string flight_record();
 /// Writes them to a file, whole or not at all. A symbolic link in its place is replaced, not
 /// followed: it could be another user's.

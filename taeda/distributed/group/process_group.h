@@ -16,10 +16,10 @@ namespace taeda::inline v0_2::distributed {
 
 class GroupCore;
 
-/// How long an operation may take unless told otherwise: PyTorch's for Gloo.
+/// How long an operation may take by default: 30 minutes, as PyTorch has it for Gloo.
 inline constexpr std::chrono::milliseconds kProcessGroupTimeout = std::chrono::minutes(30);
 
-/// Tags of messages lie below.
+/// Tags of messages must lie below this number.
 inline constexpr int64_t kMaxTag = int64_t{1} << 28;
 
 /// A group and this process's place in it.
@@ -54,7 +54,7 @@ class ProcessGroup {
                                               int size) {
     return create(backend, std::move(store), rank, size, Options());
   }
-  /// A group that this process is not in: rank() is -1.
+  /// A group that this process is not in: rank() is -1, and operations on it throw Error.
   explicit ProcessGroup(std::string name);
   ~ProcessGroup();  ///< leaves
   ProcessGroup(const ProcessGroup&) = delete;
@@ -74,7 +74,7 @@ class ProcessGroup {
   bool is_member() const { return rank_ >= 0; }
   const std::string& name() const { return name_; }
   const std::string& backend() const { return backend_; }
-  /// The members' ranks in the world.
+  /// The members' ranks in the world, at least one, and how long operations may take by default.
   const std::vector<int>& ranks() const { return ranks_; }
   std::chrono::milliseconds timeout() const;
   /// Why the group is of no use any more; empty while it is.
@@ -84,9 +84,10 @@ class ProcessGroup {
   WorkPtr broadcast(const Tensor& data, int root, CallOptions options);
   WorkPtr all_reduce(const Tensor& data, ReduceOp op, CallOptions options);
   WorkPtr reduce(const Tensor& data, int root, ReduceOp op, CallOptions options);
-  /// `outputs[r]` becomes the input of rank r.
+  /// `outputs[r]` becomes the input of rank r; shapes and dtypes must be the same everywhere.
   WorkPtr all_gather(const std::vector<Tensor>& outputs, const Tensor& input, CallOptions options);
-  /// The inputs one after the other, or stacked.
+  /// Gathers the inputs one after the other, or stacked: the output's first size is as many times
+  /// the input's, or the number of ranks.
   WorkPtr all_gather_into_tensor(const Tensor& output, const Tensor& input, CallOptions options);
   /// `outputs` is empty but on the root, as `inputs` of scatter is.
   WorkPtr gather(const std::vector<Tensor>& outputs, const Tensor& input, int root,

@@ -37,13 +37,13 @@ class Work : public std::enable_shared_from_this<Work> {
   std::exception_ptr exception() const;
   /// The rank that a receive got its message from. Throws Error for anything else.
   int source_rank() const;
-  /// The tensors that it gives values to.
+  /// The tensors that the operation gives values to; empty where it has none.
   const std::vector<Tensor>& result() const { return result_; }
   /// Has `f` called when it is completed: on the thread that completes it, or here and now if it
   /// is. What `f` calls of the group comes before the operations that wait for this one's end:
   /// Note [Operations of callbacks]. Nothing else of the group must be waited for in it.
   void on_completion(std::function<void(Work&)> f);
-  /// What was called.
+  /// The call that the work is of, as errors name it.
   const Fingerprint& what() const { return what_; }
 
  private:

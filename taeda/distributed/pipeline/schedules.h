@@ -20,7 +20,8 @@ namespace taeda::inline v0_2::distributed::pipelining {
 using Loss = std::function<Tensor(const Tensor& output, const Tensor& target)>;
 
 struct ScheduleOptions {
-  /// Whether gradients are those of the mean of the micro-batches' losses, else of their sum.
+  /// Whether gradients are those of the mean of the micro-batches' losses, the default, else of
+  /// their sum.
   bool scale_grads = true;
 };
 

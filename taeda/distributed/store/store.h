@@ -13,7 +13,7 @@
 
 namespace taeda::inline v0_2::distributed {
 
-/// How long a store waits unless told otherwise.
+/// How long a store waits by default: 300 seconds.
 inline constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::minutes(5);
 
 /// What all stores can do. Any thread may call any function of one object at any time. A key that
@@ -23,9 +23,9 @@ class Store {
  public:
   virtual ~Store();
 
-  /// Gives `key` a value, the old one is replaced, and wakes those who wait for it.
+  /// Gives `key` a value, some bytes, in place of an old one, and wakes those who wait for it.
   virtual void set(const std::string& key, std::string_view value) = 0;
-  /// The value of `key`; waits for it, up to timeout().
+  /// The value of `key`, some bytes; waits for it, and throws Error after timeout().
   virtual std::string get(const std::string& key) = 0;
   /// Adds to the number that `key` holds as decimal text, 0 where there is none; what it is then.
   virtual int64_t add(const std::string& key, int64_t amount) = 0;
@@ -33,17 +33,18 @@ class Store {
   /// what the key holds then; `expected` when it does not exist and was not set.
   virtual std::string compare_set(const std::string& key, std::string_view expected,
                                   std::string_view desired) = 0;
-  /// Whether there was such a key to remove.
+  /// Removes a key and says whether there was one; its absence is no error.
   virtual bool delete_key(const std::string& key) = 0;
-  /// Whether all of `keys` exist; does not wait.
+  /// Whether all of `keys` exist, also true for an empty list; does not wait.
   virtual bool check(const std::vector<std::string>& keys) = 0;
-  /// Waits until all of `keys` exist, up to `timeout`, or timeout() where none is given.
+  /// Waits until all of `keys` exist; throws Error after `timeout`, or timeout() where none is
+  /// given.
   virtual void wait(const std::vector<std::string>& keys,
                     std::optional<std::chrono::milliseconds> timeout = {}) = 0;
   /// How many keys there are. Unlike in PyTorch, what a store keeps for itself is not counted.
   virtual int64_t num_keys() = 0;
 
-  /// How long `get` and `wait` wait for a key where the call does not say.
+  /// How long `get` and `wait` wait for a key by default.
   virtual std::chrono::milliseconds timeout() const;
   virtual void set_timeout(std::chrono::milliseconds timeout);
 

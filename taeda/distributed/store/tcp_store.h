@@ -10,14 +10,16 @@
 namespace taeda::inline v0_2::distributed {
 
 struct TCPStoreOptions {
-  uint16_t port = 29500;   ///< 0: the system chooses; TCPStore::port() tells
-  bool is_master = false;  ///< whether this process serves the store
+  /// the port; 0 lets the system choose, and TCPStore::port() tells. 29500 by default
+  uint16_t port = 29500;
+  bool is_master = false;  ///< whether this process serves the store; false by default
   /// How many processes take part. The master waits for them, and whoever was told another number
   /// is refused.
   std::optional<int64_t> world_size = {};
   bool wait_for_workers = true;
   std::chrono::milliseconds timeout = kDefaultTimeout;
-  /// Masters of one process with the same port share a server.
+  /// Whether masters of one process with the same port share a server; else, by default, that is an
+  /// Error.
   bool multi_tenant = false;
   /// Where the master listens, if not on the address of `host`: listen_address() in network.h.
   std::string interface_name = {};

@@ -10,7 +10,8 @@
 
 namespace taeda::inline v0_2::distributed {
 
-/// What torch.distributed.optim.ZeroRedundancyOptimizer's keyword arguments are.
+/// Options of ZeroRedundancyOptimizer, with the defaults of
+/// torch.distributed.optim.ZeroRedundancyOptimizer.
 struct ZeroOptions {
   ProcessGroupPtr process_group = {};  ///< by default all processes
   /// Whether parameters become parts of the memory in which they travel, which saves copying them.

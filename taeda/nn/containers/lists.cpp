@@ -76,7 +76,7 @@ void ModuleDictImpl::update(const Pairs& modules) {
 }
 
 std::shared_ptr<Module> ModuleDictImpl::pop(const std::string& name) {
-  std::shared_ptr<Module> module = children_[name];
+  std::shared_ptr<Module> module = (*this)[name];
   children_.erase(name);
   return module;
 }

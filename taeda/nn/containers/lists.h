@@ -1,6 +1,7 @@
 // Lists and dictionaries of modules and parameters. They have no forward.
 #pragma once
 
+#include "taeda/nn/any_module.h"
 #include "taeda/nn/cloneable.h"
 #include "taeda/nn/holder.h"
 
@@ -31,7 +32,8 @@ const auto& contents(const Container& container) {
 }
 }  // namespace detail
 
-/// Modules by position; they are registered as "0", "1", ...
+/// Modules by position, which are registered as "0", "1" and so on; it has no forward. An index
+/// outside of [-size, size) is an IndexError where none is said.
 class ModuleListImpl : public Cloneable<ModuleListImpl> {
  public:
   ModuleListImpl() = default;
@@ -54,7 +56,8 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   void append(M&& module) {
     push_back(std::forward<M>(module));
   }
-  /// Adds the modules of a list or of a dictionary, this one included.
+  /// Appends the modules of a list or of a dictionary in its order; this list itself may be given
+  /// and then doubles its size.
   template <class Container>
   void extend(const Container& container) {
     std::vector<std::shared_ptr<Module>> all;
@@ -75,7 +78,7 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   template <class M>
   auto& at(size_t i) const {
     auto* m = ptr(i)->template as<M>();
-    TAEDA_CHECK_TYPE(m, "Unable to cast module[", i, "], a ", ptr(i)->name());
+    TAEDA_CHECK_TYPE(m, "Unable to cast module[", i, "] to ", detail::type_name(typeid(M)));
     return *m;
   }
   template <class M>
@@ -93,7 +96,8 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
 };
 TAEDA_MODULE(ModuleList);
 
-/// Modules by name, in the order of insertion.
+/// Modules by name, in the order of insertion; it has no forward. A name must not be empty or
+/// contain a dot, and one that is absent is an Error.
 class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
  public:
   using Pairs = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
@@ -110,9 +114,11 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   void insert(std::string name, const M& module) {
     add_child(std::move(name), detail::module_pointer(module));
   }
-  /// Inserts, or replaces what has the same name.
+  /// Inserts pairs of names and modules in their order, or replaces modules of the same name; a
+  /// name must not be empty or contain a dot.
   void update(const Pairs& modules);
-  /// The same from a dictionary of modules or of their holders.
+  /// Inserts the modules, or holders of modules, of a dictionary, or replaces modules of the same
+  /// name; a name must not be empty or contain a dot.
   template <class Container>
   void update(const Container& container) {
     Pairs modules;
@@ -120,7 +126,7 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
       modules.emplace_back(name, detail::module_pointer(m));
     update(modules);
   }
-  /// Removes and gives the module.
+  /// Removes the module of this name and returns it; throws Error where there is none.
   std::shared_ptr<Module> pop(const std::string& name);
   void clear() { children_.clear(); }
 
@@ -128,23 +134,27 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   bool empty() const { return children_.empty(); }
   bool contains(const std::string& name) const { return children_.contains(name); }
   /// Throws Error if the name is not there.
-  std::shared_ptr<Module> operator[](const std::string& name) const { return children_[name]; }
+  std::shared_ptr<Module> operator[](const std::string& name) const {
+    TAEDA_CHECK(contains(name), "Key '", name, "' is not defined");
+    return children_[name];
+  }
   template <class M>
   auto& at(const std::string& name) const {
-    auto* m = children_[name]->template as<M>();
-    TAEDA_CHECK_TYPE(m, "Unable to cast module['", name, "'], a ", children_[name]->name());
+    auto* m = (*this)[name]->template as<M>();
+    TAEDA_CHECK_TYPE(m, "Unable to cast module[", name, "] to ", detail::type_name(typeid(M)));
     return *m;
   }
   std::vector<std::string> keys() const { return children_.keys(); }
   std::vector<std::shared_ptr<Module>> values() const { return children_.values(); }
-  /// Names and modules, in the order of insertion.
+  /// Pairs of names and modules, in the order of insertion; empty for an empty dictionary.
   Pairs items() const { return children_.pairs(); }
   auto begin() const { return children_.begin(); }
   auto end() const { return children_.end(); }
 };
 TAEDA_MODULE(ModuleDict);
 
-/// Parameters by position. A tensor keeps its requires_grad.
+/// Parameters by position, which are registered as "0", "1" and so on; a tensor of any shape keeps
+/// its requires_grad.
 class ParameterListImpl : public Cloneable<ParameterListImpl> {
  public:
   ParameterListImpl() = default;
@@ -157,7 +167,8 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
 
   void append(Tensor tensor);
   void append(const OrderedDict<std::string, Tensor>::Item& item) { append(item.value()); }
-  /// Adds the tensors of a list or the parameters of another container, this one included.
+  /// Appends the tensors of a list or the parameters of another container; this list itself may be
+  /// given and then doubles its size.
   template <class Container>
   void extend(const Container& tensors) {
     std::vector<Tensor> all;
@@ -178,7 +189,8 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   const Tensor& at(size_t i) const { return parameters_[i].value(); }
   Tensor& operator[](size_t i) { return at(i); }
   const Tensor& operator[](size_t i) const { return at(i); }
-  /// Over names and tensors.
+  /// Iterates over pairs of names and tensors, in the order of insertion; not valid after the size
+  /// changes.
   auto begin() { return parameters_.begin(); }
   auto begin() const { return parameters_.begin(); }
   auto end() { return parameters_.end(); }
@@ -187,7 +199,7 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
 };
 TAEDA_MODULE(ParameterList);
 
-/// Parameters by name. A tensor keeps its requires_grad.
+/// Parameters by name, in the order of insertion; a tensor of any shape keeps its requires_grad.
 class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
  public:
   ParameterDictImpl() = default;
@@ -198,7 +210,7 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
   Tensor& insert(std::string name, Tensor tensor);
-  /// Inserts names and tensors, or replaces what has the same name.
+  /// Inserts pairs of names and tensors, of any shapes, or replaces tensors of the same name.
   template <class Container>
   void update(const Container& tensors) {
     for (const auto& [name, tensor] : detail::contents(tensors)) put(name, tensor);
@@ -208,7 +220,7 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   auto begin() const { return parameters_.begin(); }
   auto end() { return parameters_.end(); }
   auto end() const { return parameters_.end(); }
-  /// Removes and gives the parameter.
+  /// Removes the parameter of this name and returns it; throws Error where there is none.
   Tensor pop(const std::string& name);
   bool contains(const std::string& name) const { return parameters_.contains(name); }
   size_t size() const { return parameters_.size(); }

@@ -6,7 +6,8 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// A module with a name, as Sequential takes it in braces: {{"conv1", Conv2d(1, 6, 5)}, ...}.
+/// A module with a name, as Sequential takes it in braces: {{"conv1", Conv2d(1, 6, 5)}, ...}. The
+/// name must not be empty or contain a dot.
 class NamedAnyModule {
  public:
   NamedAnyModule(std::string name, AnyModule module)
@@ -22,9 +23,10 @@ class NamedAnyModule {
   AnyModule module_;
 };
 
-/// Each module's output is the next one's input; the first takes any arguments. In braces,
-/// `Sequential{Linear(2, 3), ReLU()}`, modules are constructed from left to right; in parentheses
-/// C++ leaves the order, and so which random numbers each gets, to the compiler.
+/// Modules of which each one's output is the next one's input; the first takes any arguments, and
+/// an empty Sequential called is an Error. In braces, `Sequential{Linear(2, 3), ReLU()}`, modules
+/// are constructed from left to right; in parentheses C++ leaves the order, and so which random
+/// numbers each gets, to the compiler.
 class SequentialImpl : public Cloneable<SequentialImpl> {
  public:
   SequentialImpl() = default;
@@ -55,11 +57,12 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   template <class Result = Tensor, class... Inputs>
   Result forward(Inputs&&... inputs) {
     TAEDA_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
-    if (modules_.size() == 1)
-      return modules_[0].template forward<Result>(std::forward<Inputs>(inputs)...);
     AnyValue value = modules_[0].any_forward(std::forward<Inputs>(inputs)...);
     for (size_t i = 1; i < modules_.size(); ++i) value = modules_[i].call_values(&value, 1);
-    return value.template get<Result>();
+    if (const Result* result = value.template try_get<Result>()) return *result;
+    throw TypeError(taeda::detail::concat(
+        "The type of the return value is ", detail::type_name(value.type_info()),
+        ", but you asked for type ", detail::type_name(typeid(Result))));
   }
 
   void push_back(AnyModule module) {
@@ -119,4 +122,4 @@ class Sequential : public ModuleHolder<SequentialImpl> {
       : ModuleHolder(make_module<SequentialImpl>(named)) {}
 };
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -8,56 +8,69 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of modules ReLU, ReLU6 and SELU.
+/// Options of the modules ReLU, ReLU6 and SELU, whose input and result have the same shape, which
+/// may be any.
 struct ReLUOptions {
-  /// Whether the input is changed.
+  /// Whether the result is written into the input's memory; false by default. A leaf that requires
+  /// a gradient is refused.
   Option<bool> inplace = false;
 };
 using ReLU6Options = ReLUOptions;
 using SELUOptions = ReLUOptions;
 
-/// Of module LeakyReLU.
+/// Options of the module LeakyReLU, max(0, x) + negative_slope min(0, x) of each element; the shape
+/// stays.
 struct LeakyReLUOptions {
-  /// The slope of negative values.
+  /// The factor of negative elements; 0.01 by default.
   Option<double> negative_slope = 0.01;
-  /// Whether the input is changed.
+  /// Whether the result is written into the input's memory; false by default. A leaf that requires
+  /// a gradient is refused.
   Option<bool> inplace = false;
 };
 
-/// Of modules ELU and CELU.
+/// Options of the modules ELU, alpha (exp(x) - 1) for negative elements, and CELU, alpha (exp(x /
+/// alpha) - 1); others stay, and so does the shape.
 struct ELUOptions {
-  /// The value that negative ones tend to is -alpha.
+  /// Results of very negative elements tend to -alpha; 1 by default, not 0 for CELU.
   Option<double> alpha = 1.0;
-  /// Whether the input is changed.
+  /// Whether the result is written into the input's memory; false by default. A leaf that requires
+  /// a gradient is refused.
   Option<bool> inplace = false;
 };
 using CELUOptions = ELUOptions;
 
-/// Of module GELU.
+/// Options of the module GELU, x times the normal distribution's probability of a number below x,
+/// for each element; the shape stays.
 struct GELUOptions {
-  /// "none", or "tanh" for the approximation by that function.
+  /// "none", the default, for the exact function, or "tanh" for its approximation by that function;
+  /// any other text is an Error.
   Option<std::string> approximate = std::string("none");
 };
 
-/// Of module Hardtanh.
+/// Options of the module Hardtanh, which brings each element to between min_val and max_val; the
+/// shape stays.
 struct HardtanhOptions {
-  /// The smallest value of the result.
+  /// The least value of the result, which smaller elements become; -1 by default.
   Option<double> min_val = -1.0;
-  /// The largest one, above `min_val`.
+  /// The largest value of the result, which larger elements become; it must be above `min_val`. 1
+  /// by default.
   Option<double> max_val = 1.0;
-  /// Whether the input is changed.
+  /// Whether the result is written into the input's memory; false by default. A leaf that requires
+  /// a gradient is refused.
   Option<bool> inplace = false;
 };
 
-/// Of module Softplus: log(1 + exp(beta x)) / beta.
+/// Options of the module Softplus, log(1 + exp(beta x)) / beta of each element; the shape stays.
 struct SoftplusOptions {
-  /// How sharp the bend is.
+  /// The factor beta of elements: the larger it is, the closer is the result to max(0, x); 1 by
+  /// default.
   Option<double> beta = 1.0;
-  /// Where beta x is larger, the result is x.
+  /// Elements with beta x above this number are their own results, which keeps exp from
+  /// overflowing; 20 by default.
   Option<double> threshold = 20.0;
 };
 
-/// Of modules Softmax, LogSoftmax and Softmin.
+/// Options of the modules Softmax, LogSoftmax and Softmin, whose result has the input's shape.
 struct SoftmaxOptions {
   /// The dimension along which results sum to 1; negative from the end.
   Option<int64_t> dim;
@@ -65,41 +78,48 @@ struct SoftmaxOptions {
 using LogSoftmaxOptions = SoftmaxOptions;
 using SoftminOptions = SoftmaxOptions;
 
-/// Of module PReLU.
+/// Options of the module PReLU, max(0, x) + a min(0, x) with learned slopes a; the shape stays.
 struct PReLUOptions {
-  /// How many slopes are learned: 1, or one for each channel.
+  /// How many slopes are learned: 1, the default, or one for each channel, dimension 1 of the
+  /// input.
   Option<int64_t> num_parameters = 1;
-  /// What they are at first.
+  /// The value that all slopes have at first; 0.25 by default.
   Option<double> init = 0.25;
 };
 
-/// Of module RReLU.
+/// Options of the module RReLU, whose slopes of negative elements are drawn while training and are
+/// the mean of the bounds in evaluation; the shape stays.
 struct RReLUOptions {
-  /// The slope of negative values is drawn from here on ...
+  /// The least slope of negative elements, not above `upper`; 1/8 by default.
   Option<double> lower = 1.0 / 8.0;
-  /// ... up to here.
+  /// The largest slope of negative elements; 1/3 by default.
   Option<double> upper = 1.0 / 3.0;
-  /// Whether the input is changed.
+  /// Whether the result is written into the input's memory; false by default. A leaf that requires
+  /// a gradient is refused.
   Option<bool> inplace = false;
 };
 
-/// Of module GLU.
+/// Options of the module GLU, which halves a dimension: a sigmoid(b), a and b its first and second
+/// half.
 struct GLUOptions {
   /// The dimension that is halved; its size is even.
   Option<int64_t> dim = -1;
 };
 
-/// Of module Threshold.
+/// Options of the module Threshold, which replaces each element that is not above a threshold; the
+/// shape stays.
 struct ThresholdOptions {
-  /// What is not above it is replaced ...
+  /// The threshold: elements that are at most this large are replaced.
   Option<double> threshold;
-  /// ... by this.
+  /// The value that stands in the place of replaced elements.
   Option<double> value;
-  /// Whether the input is changed.
+  /// Whether the result is written into the input's memory; false by default. A leaf that requires
+  /// a gradient is refused.
   Option<bool> inplace = false;
 };
 
-/// Of modules Softshrink and Hardshrink.
+/// Options of the modules Softshrink, which moves each element towards 0 by lambda, and Hardshrink,
+/// which zeroes those within +-lambda; the shape stays.
 struct ShrinkOptions {
   /// What lies within +-lambda becomes 0; at least 0 for Softshrink.
   Option<double> lambda = 0.5;
@@ -123,33 +143,38 @@ using ThresholdFuncOptions = ThresholdOptions;
 using SoftshrinkFuncOptions = SoftshrinkOptions;
 using HardshrinkFuncOptions = HardshrinkOptions;
 
-/// Of softmax, log_softmax and softmin.
+/// Options of the functions softmax, log_softmax and softmin, whose result has the input's shape.
 struct SoftmaxFuncOptions {
   /// The dimension along which results sum to 1; negative from the end.
   Option<int64_t> dim;
-  /// The input is cast to it first.
+  /// The dtype that the input is converted to first, and that the result has; the input's own by
+  /// default.
   Option<OptionalDtype> dtype = OptionalDtype();
 };
 using LogSoftmaxFuncOptions = SoftmaxFuncOptions;
 using SoftminFuncOptions = SoftmaxFuncOptions;
 
-/// Of rrelu.
+/// Options of the function rrelu, whose result has the input's shape.
 struct RReLUFuncOptions {
-  /// The slope of negative values is drawn from here on ...
+  /// The least slope of negative elements, not above `upper`; 1/8 by default.
   Option<double> lower = 1.0 / 8.0;
-  /// ... up to here.
+  /// The largest slope of negative elements; 1/3 by default.
   Option<double> upper = 1.0 / 3.0;
-  /// Whether slopes are drawn; else all are the mean of the bounds.
+  /// Whether a slope is drawn for each negative element; else, and by default, all are the mean of
+  /// the bounds.
   Option<bool> training = false;
-  /// Whether the input is changed.
+  /// Whether the result is written into the input's memory; false by default. A leaf that requires
+  /// a gradient is refused.
   Option<bool> inplace = false;
 };
 
-/// Of gumbel_softmax.
+/// Options of the function gumbel_softmax, which draws from the distribution whose logarithms of
+/// probabilities are given; the result has the input's shape.
 struct GumbelSoftmaxFuncOptions {
-  /// The temperature, above 0.
+  /// The temperature, which must be positive: the smaller it is, the closer are results to one-hot;
+  /// 1 by default.
   Option<double> tau = 1.0;
-  /// Whether results are one-hot.
+  /// Whether results are one-hot, with the gradient of what is not; false by default.
   Option<bool> hard = false;
   /// The dimension along which results sum to 1; negative from the end.
   Option<int> dim = -1;

@@ -9,13 +9,15 @@ namespace taeda::inline v0_2::nn::functional {
 
 using taeda::scaled_dot_product_attention;
 
-/// Of multi_head_attention_forward.
+/// Options of the function multi_head_attention_forward. E is the size of queries, L and S are the
+/// lengths of queries and keys, N is the batch size.
 struct MultiheadAttentionForwardFuncOptions {
   /// E, the size of queries and of the result; a multiple of the heads.
   Option<int64_t> embed_dim_to_check;
   /// How many attentions there are side by side, at least 1.
   Option<int64_t> num_heads;
-  /// [3 E, E]: the projections of query, key and value ...
+  /// The projections of query, key and value, one above the other, [3 E, E]; not looked at if there
+  /// are three separate ones.
   Option<Tensor> in_proj_weight;
   /// What they add, [3 E]; undefined for nothing.
   Option<Tensor> in_proj_bias;
@@ -23,23 +25,26 @@ struct MultiheadAttentionForwardFuncOptions {
   Option<Tensor> bias_k;
   /// Its value, [1, 1, E].
   Option<Tensor> bias_v;
-  /// Whether there is one more key and value of zeros.
+  /// Whether keys and values get one more element of zeros at their end, which makes S one larger.
   Option<bool> add_zero_attn;
-  /// The probability that a weight of the attention is dropped while training, from 0 to 1.
+  /// The probability that a weight of the attention is dropped while training; it must be from 0 to
+  /// 1.
   Option<double> dropout_p;
   /// The projection of the result, [E, E].
   Option<Tensor> out_proj_weight;
   /// What it adds, [E]; undefined for nothing.
   Option<Tensor> out_proj_bias;
-  /// Whether weights are dropped.
+  /// Whether weights of the attention are dropped, with probability `dropout_p`; true by default.
   Option<bool> training = true;
   /// [N, S]: true where a key counts for nothing; undefined for none.
   Option<Tensor> key_padding_mask = Tensor();
-  /// Whether the attention's weights are returned.
+  /// Whether the attention's weights are returned, too, true by default; else the second result is
+  /// undefined.
   Option<bool> need_weights = true;
   /// [L, S] or [N * heads, L, S]: true where not to look, or what is added; undefined for nothing.
   Option<Tensor> attn_mask = Tensor();
-  /// Whether there are three projections instead of one.
+  /// Whether q_proj_weight, k_proj_weight and v_proj_weight are used instead of in_proj_weight,
+  /// which keys and values of other sizes than E need; false by default.
   Option<bool> use_separate_proj_weight = false;
   /// ... or that of the query, [E, E],
   Option<Tensor> q_proj_weight = Tensor();
@@ -49,9 +54,10 @@ struct MultiheadAttentionForwardFuncOptions {
   Option<Tensor> v_proj_weight = Tensor();
   /// [N * heads, S, E / heads], instead of projected keys; undefined for these.
   Option<Tensor> static_k = Tensor();
-  /// The same for values.
+  /// Values [N * heads, S, E / heads], instead of projected ones; undefined for these.
   Option<Tensor> static_v = Tensor();
-  /// Whether the weights are the mean over the heads.
+  /// Whether the returned weights are the mean over the heads, [N, L, S], the default, or those of
+  /// each head, [N, heads, L, S].
   Option<bool> average_attn_weights = true;
 };
 

@@ -6,13 +6,15 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of module CTCLoss.
+/// Options of the module CTCLoss, whose input are logarithms of probabilities, [T, N, C].
 struct CTCLossOptions {
-  /// The class that stands for no label, below the number of classes.
+  /// The class that stands for no label, at least 0 and below the number of classes; 0 by default.
   Option<int64_t> blank = 0;
-  /// kNone: a loss for each sequence; kMean: the mean of losses by length; kSum: their sum.
+  /// kNone: a loss for each sequence, [N]; kMean, the default: the mean of losses divided by the
+  /// lengths of their targets; kSum: the sum of losses.
   Option<Reduction> reduction = Reduction::Mean;
-  /// Whether what cannot be aligned costs nothing instead of infinity.
+  /// Whether a target that is too long for its input costs nothing, with a gradient of 0, instead
+  /// of infinity; false by default.
   Option<bool> zero_infinity = false;
 };
 

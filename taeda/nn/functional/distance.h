@@ -8,19 +8,23 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of module CosineSimilarity.
+/// Options of the module CosineSimilarity, whose two inputs broadcast and whose result lacks the
+/// dimension `dim`.
 struct CosineSimilarityOptions {
   /// The dimension of the vectors; negative from the end.
   Option<int64_t> dim = 1;
-  /// The least product of lengths that is divided by.
+  /// The least number that either vector's length counts as, so that nothing is divided by 0; 1e-8
+  /// by default.
   Option<double> eps = 1e-8;
 };
 
-/// Of module PairwiseDistance.
+/// Options of the module PairwiseDistance: inputs [N, D] or [D], which broadcast, give [N] or one
+/// number.
 struct PairwiseDistanceOptions {
-  /// The norm of differences that is the distance.
+  /// The exponent p of the norm that is the distance, (sum |a - b|^p)^(1/p); 2 by default.
   Option<double> p = 2;
-  /// What is added to differences.
+  /// The number that is added to each difference, so that the norm has a gradient at 0; 1e-6 by
+  /// default.
   Option<double> eps = 1e-6;
   /// Whether the vectors' dimension stays, with size 1.
   Option<bool> keepdim = false;

@@ -10,6 +10,7 @@
 #include "taeda/ops/nn/resample.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
@@ -128,7 +129,8 @@ bool are_sums_of_rows(const Tensor& input, const Tensor& weight, const Embedding
   if (weight.dim() != 2) return false;  // refused by `embedding`
   if (input.dtype() != kLong && input.dtype() != kInt) return false;
   return input.is_cpu() && weight.is_cpu() && weight.is_floating_point() && !o.mode().is_max() &&
-         !o.max_norm() && !o.scale_grad_by_freq() && !o.sparse() &&
+         !o.max_norm() && !o.scale_grad_by_freq() && !o.sparse() && !is_mapped(input) &&
+         !is_mapped(weight) && !is_mapped(shares) &&
          !(shares.defined() && shares.requires_grad()) && !taeda::detail::host_recording();
 }
 
@@ -184,21 +186,20 @@ Tensor do_embedding_bag(const Tensor& input, const Tensor& weight, const Tensor&
 }
 
 /// The same of other operations.
-Tensor compose_embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& /*offsets*/,
-                             const Tensor& /*per_sample_weights*/,
-                             const EmbeddingBagFuncOptions& o) {
+Tensor compose_embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& offsets,
+                             const Tensor& per_sample_weights, const EmbeddingBagFuncOptions& o) {
   Tensor rows = embedding(input, weight,
                           {.padding_idx = o.padding_idx,
                            .max_norm = o.max_norm,
                            .norm_type = o.norm_type,
                            .scale_grad_by_freq = o.scale_grad_by_freq,
                            .sparse = o.sparse});
-  if (o.per_sample_weights().defined()) rows = rows.mul(o.per_sample_weights().unsqueeze(-1));
+  if (per_sample_weights.defined()) rows = rows.mul(per_sample_weights.unsqueeze(-1));
   Tensor nothing = zeros(input.sizes(), TensorOptions(kBool).device(input.device()));
   if (o.padding_idx())
     nothing = input.eq(*o.padding_idx() < 0 ? *o.padding_idx() + weight.size(0) : *o.padding_idx());
   if (input.dim() == 1) {
-    const Bags bags = bags_of(o.offsets(), input.numel(), o.include_last_offset(), input.device());
+    const Bags bags = bags_of(offsets, input.numel(), o.include_last_offset(), input.device());
     const DimVector shape = bags.positions.sizes();
     const Tensor flat = bags.positions.flatten();
     rows = rows.index_select(0, flat).unflatten(0, shape);
@@ -219,6 +220,9 @@ Tensor compose_embedding_bag(const Tensor& input, const Tensor& weight, const Te
 Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
   static constexpr OperationTraits traits{.name = "embedding_bag"};
   check_bag(input, weight, o);
+  if (is_mapped(o.offsets()))  // each sample has bags of its own
+    return Door<decltype(compose_embedding_bag)>::pass(traits, compose_embedding_bag, input, weight,
+                                                       o.offsets(), o.per_sample_weights(), o);
   if (!are_sums_of_rows(input, weight, o))
     return compose_embedding_bag(input, weight, o.offsets(), o.per_sample_weights(), o);
   if (Interceptors::any())

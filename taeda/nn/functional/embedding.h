@@ -6,49 +6,60 @@
 
 namespace taeda::inline v0_2 {
 struct BagMaximum {};
-/// The largest of each bag, for embedding_bag.
+/// The mode of embedding_bag and EmbeddingBag that takes the largest element of each column of a
+/// bag.
 constexpr BagMaximum kMax;
 }  // namespace taeda::inline v0_2
 
 namespace taeda::inline v0_2::nn {
 
-/// Of module Embedding.
+/// Options of the module Embedding: integers of any shape give rows, [*, embedding_dim].
 struct EmbeddingOptions {
-  /// How many rows there are.
+  /// How many rows there are; indices are from 0 to below this number.
   Option<int64_t> num_embeddings;
-  /// How many numbers a row has.
+  /// How many numbers a row has: the size of the result's last dimension.
   Option<int64_t> embedding_dim;
-  /// The row that starts as zero and gets no gradient; negative counts from the end.
+  /// The row that starts as zeros and gets no gradient, negative from the end; none by default. A
+  /// number out of range is an Error.
   Option<std::optional<int64_t>> padding_idx = std::nullopt;
-  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  /// The largest norm of a row: rows that are looked up are first scaled down to it, in place. By
+  /// default none are.
   Option<std::optional<double>> max_norm = std::nullopt;
-  /// Which norm that is.
+  /// The exponent p of the norm that `max_norm` limits; 2 by default.
   Option<double> norm_type = 2;
-  /// Whether a row's gradient is divided by how often it was looked up.
+  /// Whether the gradient of a row is divided by how often the call has looked it up; false by
+  /// default.
   Option<bool> scale_grad_by_freq = false;
-  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  /// Whether the weight's gradient is a sparse tensor that holds only rows that were looked up;
+  /// false by default.
   Option<bool> sparse = false;
   /// The rows, [num_embeddings, embedding_dim], instead of random ones.
   Option<Tensor> _weight = Tensor();
 };
 
-/// Of Embedding::from_pretrained.
+/// Options of Embedding::from_pretrained, which makes a module of given rows, [num_embeddings,
+/// embedding_dim].
 struct EmbeddingFromPretrainedOptions {
-  /// Whether the rows do not learn.
+  /// Whether the rows are constant, that is require no gradient; true by default.
   Option<bool> freeze = true;
-  /// The row that gets no gradient; negative counts from the end.
+  /// The row that gets no gradient, negative from the end; none by default. A number out of range
+  /// is an Error.
   Option<std::optional<int64_t>> padding_idx = std::nullopt;
-  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  /// The largest norm of a row: rows that are looked up are first scaled down to it, in place. By
+  /// default none are.
   Option<std::optional<double>> max_norm = std::nullopt;
-  /// Which norm that is.
+  /// The exponent p of the norm that `max_norm` limits; 2 by default.
   Option<double> norm_type = 2;
-  /// Whether a row's gradient is divided by how often it was looked up.
+  /// Whether the gradient of a row is divided by how often the call has looked it up; false by
+  /// default.
   Option<bool> scale_grad_by_freq = false;
-  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  /// Whether the weight's gradient is a sparse tensor that holds only rows that were looked up;
+  /// false by default.
   Option<bool> sparse = false;
 };
 
-/// kSum, kMean or kMax.
+/// What becomes of the rows of a bag: kSum, kMean, or kMax for the largest of each column. kNone is
+/// refused with ValueError.
 class EmbeddingBagMode {
  public:
   /// Throws ValueError for kNone.
@@ -56,7 +67,7 @@ class EmbeddingBagMode {
     TAEDA_CHECK_VALUE(reduction != kNone, "mode has to be one of sum, mean or max");
   }
   EmbeddingBagMode(BagMaximum) : reduction_(kNone) {}
-  /// What stands for one of them.
+  /// From an object of a class that converts to one of the modes; throws ValueError for kNone.
   template <class E>
   requires(std::is_class_v<E>&& std::convertible_to<E, Reduction>) EmbeddingBagMode(E mode)
       : EmbeddingBagMode(static_cast<Reduction>(mode)) {}
@@ -72,90 +83,112 @@ class EmbeddingBagMode {
   Reduction reduction_;
 };
 
-/// Of module EmbeddingBag.
+/// Options of the module EmbeddingBag: bags of rows give [B, embedding_dim], B the number of bags.
 struct EmbeddingBagOptions {
-  /// How many rows there are.
+  /// How many rows there are; indices are from 0 to below this number.
   Option<int64_t> num_embeddings;
-  /// How many numbers a row has.
+  /// How many numbers a row has: the size of the result's last dimension.
   Option<int64_t> embedding_dim;
-  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  /// The largest norm of a row: rows that are looked up are first scaled down to it, in place. By
+  /// default none are.
   Option<std::optional<double>> max_norm = std::nullopt;
-  /// Which norm that is.
+  /// The exponent p of the norm that `max_norm` limits; 2 by default.
   Option<double> norm_type = 2;
-  /// Whether a row's gradient is divided by how often it was looked up.
+  /// Whether the gradient of a row is divided by how often the call has looked it up; false by
+  /// default.
   Option<bool> scale_grad_by_freq = false;
-  /// What becomes of a bag's rows: kSum, kMean or kMax.
+  /// What becomes of a bag's rows: kSum, kMean, the default, or kMax.
   Option<EmbeddingBagMode> mode = kMean;
-  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  /// Whether the weight's gradient is a sparse tensor that holds only rows that were looked up;
+  /// false by default.
   Option<bool> sparse = false;
   /// The rows, [num_embeddings, embedding_dim], instead of random ones.
   Option<Tensor> _weight = Tensor();
-  /// Whether the last offset is the end of the last bag.
+  /// Whether the last offset is the end of the last bag rather than the start of one more, so that
+  /// there are B + 1 offsets; false by default.
   Option<bool> include_last_offset = false;
-  /// The row that counts for nothing; negative counts from the end.
+  /// The row that counts for nothing in a bag and gets no gradient, negative from the end; none by
+  /// default.
   Option<std::optional<int64_t>> padding_idx = std::nullopt;
 };
 
-/// Of EmbeddingBag::from_pretrained.
+/// Options of EmbeddingBag::from_pretrained, which makes a module of given rows, [num_embeddings,
+/// embedding_dim].
 struct EmbeddingBagFromPretrainedOptions {
-  /// Whether the rows do not learn.
+  /// Whether the rows are constant, that is require no gradient; true by default.
   Option<bool> freeze = true;
-  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  /// The largest norm of a row: rows that are looked up are first scaled down to it, in place. By
+  /// default none are.
   Option<std::optional<double>> max_norm = std::nullopt;
-  /// Which norm that is.
+  /// The exponent p of the norm that `max_norm` limits; 2 by default.
   Option<double> norm_type = 2;
-  /// Whether a row's gradient is divided by how often it was looked up.
+  /// Whether the gradient of a row is divided by how often the call has looked it up; false by
+  /// default.
   Option<bool> scale_grad_by_freq = false;
-  /// What becomes of a bag's rows: kSum, kMean or kMax.
+  /// What becomes of a bag's rows: kSum, kMean, the default, or kMax.
   Option<EmbeddingBagMode> mode = kMean;
-  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  /// Whether the weight's gradient is a sparse tensor that holds only rows that were looked up;
+  /// false by default.
   Option<bool> sparse = false;
-  /// Whether the last offset is the end of the last bag.
+  /// Whether the last offset is the end of the last bag rather than the start of one more, so that
+  /// there are B + 1 offsets; false by default.
   Option<bool> include_last_offset = false;
-  /// The row that counts for nothing; negative counts from the end.
+  /// The row that counts for nothing in a bag and gets no gradient, negative from the end; none by
+  /// default.
   Option<std::optional<int64_t>> padding_idx = std::nullopt;
 };
 
 namespace functional {
 
-/// Of embedding.
+/// Options of the function embedding: integers of any shape give rows, [*, D] with weights [V, D].
 struct EmbeddingFuncOptions {
-  /// The row that gets no gradient; negative counts from the end.
+  /// The row that gets no gradient, negative from the end; none by default. A number out of range
+  /// is an Error.
   Option<std::optional<int64_t>> padding_idx = std::nullopt;
-  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  /// The largest norm of a row: rows that are looked up are first scaled down to it, in place. By
+  /// default none are.
   Option<std::optional<double>> max_norm = std::nullopt;
-  /// Which norm that is.
+  /// The exponent p of the norm that `max_norm` limits; 2 by default.
   Option<double> norm_type = 2;
-  /// Whether a row's gradient is divided by how often it was looked up.
+  /// Whether the gradient of a row is divided by how often the call has looked it up; false by
+  /// default.
   Option<bool> scale_grad_by_freq = false;
-  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  /// Whether the weight's gradient is a sparse tensor that holds only rows that were looked up;
+  /// false by default.
   Option<bool> sparse = false;
 };
 
-/// Of embedding_bag.
+/// Options of the function embedding_bag: bags of rows give [B, D] with weights [V, D], B the
+/// number of bags.
 struct EmbeddingBagFuncOptions {
   /// Where bags begin in a vector, [B], ascending from 0; undefined for a matrix.
   Option<Tensor> offsets = Tensor();
-  /// Rows that are looked up are first scaled down to this norm, in place; without a value, none.
+  /// The largest norm of a row: rows that are looked up are first scaled down to it, in place. By
+  /// default none are.
   Option<std::optional<double>> max_norm = std::nullopt;
-  /// Which norm that is.
+  /// The exponent p of the norm that `max_norm` limits; 2 by default.
   Option<double> norm_type = 2;
-  /// Whether a row's gradient is divided by how often it was looked up.
+  /// Whether the gradient of a row is divided by how often the call has looked it up; false by
+  /// default.
   Option<bool> scale_grad_by_freq = false;
-  /// What becomes of a bag's rows: kSum, kMean or kMax.
+  /// What becomes of a bag's rows: kSum, kMean, the default, or kMax.
   Option<EmbeddingBagMode> mode = kMean;
-  /// Whether the gradient is a sparse tensor of the rows that were looked up.
+  /// Whether the weight's gradient is a sparse tensor that holds only rows that were looked up;
+  /// false by default.
   Option<bool> sparse = false;
   /// Factors of the rows of sums, in the input's shape; undefined for none.
   Option<Tensor> per_sample_weights = Tensor();
-  /// Whether the last offset is the end of the last bag.
+  /// Whether the last offset is the end of the last bag rather than the start of one more, so that
+  /// there are B + 1 offsets; false by default.
   Option<bool> include_last_offset = false;
-  /// The row that counts for nothing; negative counts from the end.
+  /// The row that counts for nothing in a bag and gets no gradient, negative from the end; none by
+  /// default.
   Option<std::optional<int64_t>> padding_idx = std::nullopt;
 };
 
-/// Rows of `weight` at the integers in `input`; the row `padding_idx` gets no gradient. With
-/// `max_norm`, those rows of `weight` are first scaled down where their norm is larger.
+/// Rows of `weight` [V, D] at the int32 or int64 numbers in `input` [*]: [*, D]. The row
+/// `padding_idx` gets no gradient. With `max_norm`, those rows of `weight` are first scaled down
+/// where their norm is larger. Throws IndexError, on the CPU, for a number outside [0, V).
 Tensor embedding(const Tensor& input, const Tensor& weight,
                  const EmbeddingFuncOptions& options = {});
 

@@ -12,8 +12,7 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of losses that have no other setting: modules MSELoss, L1Loss, SoftMarginLoss and
-/// MultiLabelMarginLoss.
+/// Options of the modules MSELoss, L1Loss, SoftMarginLoss and MultiLabelMarginLoss.
 struct LossOptions {
   /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
@@ -23,7 +22,7 @@ using L1LossOptions = LossOptions;
 using SoftMarginLossOptions = LossOptions;
 using MultiLabelMarginLossOptions = LossOptions;
 
-/// Of module SmoothL1Loss.
+/// Options of the module SmoothL1Loss; input and target have one shape.
 struct SmoothL1LossOptions {
   /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
@@ -31,7 +30,7 @@ struct SmoothL1LossOptions {
   Option<double> beta = 1.0;
 };
 
-/// Of module HuberLoss.
+/// Options of the module HuberLoss, whose input and target have one shape.
 struct HuberLossOptions {
   /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
@@ -39,29 +38,29 @@ struct HuberLossOptions {
   Option<double> delta = 1.0;
 };
 
-/// Of module CrossEntropyLoss.
+/// Options of the module CrossEntropyLoss: scores [N, C, ...], classes [N, ...] or probabilities.
 struct CrossEntropyLossOptions {
   /// A factor of each class, [C]; undefined for none.
   Option<Tensor> weight = Tensor();
-  /// The target that counts for nothing.
+  /// The target that counts for nothing, neither in the loss nor in its mean; -100 by default.
   Option<int64_t> ignore_index = -100;
-  /// kNone: a loss for each target; kMean: their mean, by the weights; kSum: their sum.
+  /// kNone: a loss for each target; kMean, the default: their weighted mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
-  /// How much of the uniform distribution is mixed with the target, from 0 to 1.
+  /// The share of the uniform distribution in the target, from 0, the default, to 1; else an Error.
   Option<double> label_smoothing = 0.0;
 };
 
-/// Of module NLLLoss.
+/// Options of the module NLLLoss: log-probabilities [N, C, ...] or [C], classes [N, ...].
 struct NLLLossOptions {
   /// A factor of each class, [C]; undefined for none.
   Option<Tensor> weight = Tensor();
-  /// The target that counts for nothing.
+  /// The target that counts for nothing, neither in the loss nor in its mean; -100 by default.
   Option<int64_t> ignore_index = -100;
-  /// kNone: a loss for each target; kMean: their mean, by the weights; kSum: their sum.
+  /// kNone: a loss for each target; kMean, the default: their weighted mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
 };
 
-/// Of module BCELoss.
+/// Options of the module BCELoss; input, probabilities, and target must have one shape.
 struct BCELossOptions {
   /// A factor of each element's loss, broadcasting to the input; undefined for none.
   Option<Tensor> weight = Tensor();
@@ -69,7 +68,7 @@ struct BCELossOptions {
   Option<Reduction> reduction = kMean;
 };
 
-/// Of module BCEWithLogitsLoss.
+/// Options of the module BCEWithLogitsLoss; input, logits, and target must have one shape.
 struct BCEWithLogitsLossOptions {
   /// A factor of each element's loss, broadcasting to the input; undefined for none.
   Option<Tensor> weight = Tensor();
@@ -84,7 +83,7 @@ class KLDivReduction {
  public:
   KLDivReduction(Reduction reduction) : reduction_(reduction) {}
   KLDivReduction(BatchMean) : reduction_(kSum), batch_mean_(true) {}
-  /// What stands for one of them.
+  /// From an object of a class that converts to one of the reductions; the default is kMean.
   template <class E>
   requires(std::is_class_v<E> && !std::derived_from<E, KLDivReduction> &&
            std::convertible_to<E, Reduction>) KLDivReduction(E reduction)
@@ -92,7 +91,7 @@ class KLDivReduction {
   template <class E>
   requires(!std::same_as<E, BatchMean> && std::convertible_to<E, BatchMean>) KLDivReduction(E)
       : KLDivReduction(kBatchMean) {}
-  /// kSum for kBatchMean.
+  /// The reduction of elements that it means: kSum for kBatchMean.
   operator Reduction() const { return reduction_; }
   bool is_batch_mean() const { return batch_mean_; }
 
@@ -101,48 +100,48 @@ class KLDivReduction {
   bool batch_mean_ = false;
 };
 
-/// Of module KLDivLoss.
+/// Options of the module KLDivLoss; input, log-probabilities, and target have one shape.
 struct KLDivLossOptions {
   /// kNone: a loss for each element; kMean: their mean; kSum: their sum; kBatchMean: their sum
   /// divided by the size of the batch.
   Option<KLDivReduction> reduction = kMean;
-  /// Whether the targets are logarithms.
+  /// Whether targets are logarithms of probabilities, too; false by default.
   Option<bool> log_target = false;
 };
 
-/// Of modules MarginRankingLoss and CosineEmbeddingLoss.
+/// Options of the modules MarginRankingLoss and CosineEmbeddingLoss, whose target is [N], 1 or -1.
 struct MarginRankingLossOptions {
   /// By how much the one that should be larger must be; of cosines, from -1 to 1, what those of
   /// pairs that differ may reach.
   Option<double> margin = 0;
-  /// kNone: a loss for each pair; kMean: their mean; kSum: their sum.
+  /// kNone: a loss for each pair; kMean, the default: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
 };
 using CosineEmbeddingLossOptions = MarginRankingLossOptions;
 
-/// Of module HingeEmbeddingLoss.
+/// Options of the module HingeEmbeddingLoss; distances and their targets have one shape.
 struct HingeEmbeddingLossOptions {
-  /// The distance from which on pairs that differ cost nothing.
+  /// The distance from which on pairs with target -1 cost nothing; 1 by default.
   Option<double> margin = 1.0;
   /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
 };
 
-/// Of module TripletMarginLoss.
+/// Options of the module TripletMarginLoss, whose anchor, positive and negative are [N, D] or [D].
 struct TripletMarginLossOptions {
   /// By how much the negative must be farther than the positive, above 0.
   Option<double> margin = 1.0;
-  /// The norm of differences that is the distance.
+  /// The exponent p of the norm that is the distance; 2 by default.
   Option<double> p = 2.0;
-  /// What is added to differences.
+  /// The number that is added to each difference, so that 0 has a gradient; 1e-6 by default.
   Option<double> eps = 1e-6;
   /// Whether the negative's distance is the smaller one of those to anchor and positive.
   Option<bool> swap = false;
-  /// kNone: a loss for each triplet; kMean: their mean; kSum: their sum.
+  /// kNone: a loss for each triplet, [N]; kMean, the default: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
 };
 
-/// Of module TripletMarginWithDistanceLoss.
+/// Options of the module TripletMarginWithDistanceLoss; all three inputs are [N, ...].
 struct TripletMarginWithDistanceLossOptions {
   using distance_function_t = std::function<Tensor(const Tensor&, const Tensor&)>;
   /// The distance of two batches [N, D], [N]; pairwise_distance unless given.
@@ -151,37 +150,37 @@ struct TripletMarginWithDistanceLossOptions {
   Option<double> margin = 1.0;
   /// Whether the negative's distance is the smaller one of those to anchor and positive.
   Option<bool> swap = false;
-  /// kNone: a loss for each triplet; kMean: their mean; kSum: their sum.
+  /// kNone: a loss for each triplet, [N]; kMean, the default: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
 };
 
-/// Of module MultiMarginLoss.
+/// Options of the module MultiMarginLoss: scores are [N, C] or [C], classes [N] or one number.
 struct MultiMarginLossOptions {
-  /// The exponent of a class's part, 1 or 2.
+  /// The exponent of each class's part, 1, the default, or 2; else ValueError.
   Option<int64_t> p = 1;
   /// By how much the target's score must be larger than others.
   Option<double> margin = 1.0;
   /// A factor of each class, [C]; undefined for none.
   Option<Tensor> weight = Tensor();
-  /// kNone: a loss for each example; kMean: their mean; kSum: their sum.
+  /// kNone: a loss for each example, [N]; kMean, the default: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
 };
 
-/// Of module MultiLabelSoftMarginLoss.
+/// Options of the module MultiLabelSoftMarginLoss, whose input and target, 0 and 1, are [N, C].
 struct MultiLabelSoftMarginLossOptions {
   /// A factor of each class, [C]; undefined for none.
   Option<Tensor> weight = Tensor();
-  /// kNone: a loss for each example; kMean: their mean; kSum: their sum.
+  /// kNone: a loss for each example, [N]; kMean, the default: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
 };
 
-/// Of module PoissonNLLLoss.
+/// Options of the module PoissonNLLLoss, whose input and target broadcast to one shape.
 struct PoissonNLLLossOptions {
-  /// Whether the input is the logarithm of the mean.
+  /// Whether the input is the logarithm of the mean, the default, or the mean itself.
   Option<bool> log_input = true;
-  /// Whether Stirling's approximation of the target's factorial is added.
+  /// Whether Stirling's approximation of log(target!) is added; false by default.
   Option<bool> full = false;
-  /// What is added to an input before its logarithm.
+  /// The number that is added to an input before its logarithm is taken; 1e-8 by default.
   Option<double> eps = 1e-8;
   /// kNone: a loss for each element; kMean: their mean; kSum: their sum.
   Option<Reduction> reduction = kMean;
@@ -288,7 +287,8 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
 /// weight, s the sigmoid.
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
                                    const MultilabelSoftMarginLossFuncOptions& options = {});
-/// triplet_margin_loss with any distance.
+/// max(0, d(a, p) - d(a, n) + margin) with any distance d of anchor, positive and negative, [N,
+/// ...] each; it gives the shape of the distance, [N], or one number.
 Tensor triplet_margin_with_distance_loss(
     const Tensor& anchor, const Tensor& positive, const Tensor& negative,
     const TripletMarginWithDistanceLossFuncOptions& options = {});

@@ -6,14 +6,14 @@
 
 namespace taeda::inline v0_2::nn::functional {
 
-/// Of pad.
+/// Options of the function pad, which adds elements at the ends of the last dimensions.
 struct PadFuncOptions {
   /// Elements before and after the last dimension, before and after the one before it, and so on;
   /// negative ones are cut off.
   Option<std::vector<int64_t>> pad;
-  /// What they are: kConstant, kReflect, kReplicate or kCircular.
+  /// What the added elements are: kConstant, the default, kReflect, kReplicate or kCircular.
   Option<PaddingMode> mode = kConstant;
-  /// Of kConstant: their value.
+  /// The value of added elements in the mode kConstant; 0 by default.
   Option<double> value = 0;
 };
 

@@ -19,7 +19,8 @@ struct MaxPoolOptions {
   Option<ExpandingArray<D>> padding = 0;
   /// Elements from one of a window to the next, at least 1.
   Option<ExpandingArray<D>> dilation = 1;
-  /// Whether the last window may reach over the end.
+  /// Whether the last window may reach over the end, so that sizes are rounded up; false by
+  /// default.
   Option<bool> ceil_mode = false;
 };
 using MaxPool1dOptions = MaxPoolOptions<1>;
@@ -36,7 +37,8 @@ struct AvgPoolOptions {
   Option<ExpandingArray<D>> stride = kernel_size;
   /// Zeros that stand beyond each border; at most half a window.
   Option<ExpandingArray<D>> padding = 0;
-  /// Whether the last window may reach over the end.
+  /// Whether the last window may reach over the end, so that sizes are rounded up; false by
+  /// default.
   Option<bool> ceil_mode = false;
   /// Whether the zeros of the padding count as elements of a window.
   Option<bool> count_include_pad = true;
@@ -47,7 +49,8 @@ using AvgPool1dOptions = AvgPoolOptions<1>;
 using AvgPool2dOptions = AvgPoolOptions<2>;
 using AvgPool3dOptions = AvgPoolOptions<3>;
 
-/// Of modules AdaptiveAvgPool1d to 3d and AdaptiveMaxPool1d to 3d.
+/// Options of the modules AdaptiveAvgPool1d to AdaptiveAvgPool3d and AdaptiveMaxPool1d to
+/// AdaptiveMaxPool3d, for inputs [N, C, ...] or [C, ...] with D sizes behind the channels.
 template <size_t D>
 struct AdaptivePoolOptions {
   /// The sizes that come out, whatever goes in; one that is absent stays as it is.
@@ -60,7 +63,8 @@ using AdaptiveMaxPool1dOptions = AdaptivePoolOptions<1>;
 using AdaptiveMaxPool2dOptions = AdaptivePoolOptions<2>;
 using AdaptiveMaxPool3dOptions = AdaptivePoolOptions<3>;
 
-/// Of modules MaxUnpool1d, MaxUnpool2d, MaxUnpool3d: what the pool that is undone has.
+/// Options of the modules MaxUnpool1d, MaxUnpool2d and MaxUnpool3d: the sizes that the pool had
+/// which is undone. Inputs and indices are [N, C, ...] or [C, ...].
 template <size_t D>
 struct MaxUnpoolOptions {
   /// The sizes of a window, in elements.
@@ -74,16 +78,18 @@ using MaxUnpool1dOptions = MaxUnpoolOptions<1>;
 using MaxUnpool2dOptions = MaxUnpoolOptions<2>;
 using MaxUnpool3dOptions = MaxUnpoolOptions<3>;
 
-/// Of modules LPPool1d and LPPool2d.
+/// Options of the modules LPPool1d and LPPool2d, (sum of x^p)^(1/p) of each window of inputs [N, C,
+/// ...] or [C, ...].
 template <size_t D>
 struct LPPoolOptions {
-  /// The exponent p of the norm.
+  /// The exponent p of the norm, not 0.
   Option<double> norm_type;
   /// The sizes of a window, in elements.
   Option<ExpandingArray<D>> kernel_size;
   /// Elements from one window to the next, at least 1; the sizes of a window unless given.
   Option<ExpandingArray<D>> stride = kernel_size;
-  /// Whether the last window may reach over the end.
+  /// Whether the last window may reach over the end, so that sizes are rounded up; false by
+  /// default.
   Option<bool> ceil_mode = false;
 };
 using LPPool1dOptions = LPPoolOptions<1>;
@@ -93,7 +99,8 @@ namespace functional {
 using LPPool1dFuncOptions = LPPool1dOptions;
 using LPPool2dFuncOptions = LPPool2dOptions;
 
-/// Of max_unpool1d, max_unpool2d, max_unpool3d: what the pool that is undone has.
+/// Options of the functions max_unpool1d, max_unpool2d and max_unpool3d: the sizes that the pool
+/// had which is undone. Inputs and indices are [N, C, ...] or [C, ...].
 template <size_t D>
 struct MaxUnpoolFuncOptions {
   /// The sizes of a window, in elements.
@@ -102,7 +109,8 @@ struct MaxUnpoolFuncOptions {
   Option<ExpandingArray<D>> stride = kernel_size;
   /// Elements that stood beyond each border.
   Option<ExpandingArray<D>> padding = 0;
-  /// Of the result, with or without batch and channel; else the smallest that fits.
+  /// The sizes of the result, with or without those of batch and channels; by default the smallest
+  /// that fit.
   Option<std::optional<std::vector<int64_t>>> output_size = std::nullopt;
 };
 using MaxUnpool1dFuncOptions = MaxUnpoolFuncOptions<1>;
@@ -139,7 +147,9 @@ template <class = void>
 Tensor max_pool3d(const Tensor& x, const MaxPool3dFuncOptions& o) {
   return taeda::max_pool3d(x, o.kernel_size, o.stride, o.padding, o.dilation, o.ceil_mode);
 }
-/// Values and the positions in their flattened channel that they come from.
+/// The result's values and the positions that they come from, int64 numbers within the flattened
+/// sizes behind the channels; inputs are [N, C, ...] or [C, ...] with D sizes behind the channels.
+/// Errors are those of ops/nn/pool.h.
 template <class = void>
 std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, const MaxPool1dFuncOptions& o) {
   return taeda::max_pool1d_with_indices(x, o.kernel_size, o.stride, o.padding, o.dilation,
@@ -208,7 +218,8 @@ Tensor max_unpool1d(const Tensor& input, const Tensor& indices, const MaxUnpool1
 Tensor max_unpool2d(const Tensor& input, const Tensor& indices, const MaxUnpool2dFuncOptions& o);
 Tensor max_unpool3d(const Tensor& input, const Tensor& indices, const MaxUnpool3dFuncOptions& o);
 
-/// (sum of x^p)^(1/p) of each window.
+/// (sum of x^p)^(1/p) of each window of `x`, [N, C, ...] or [C, ...]. Throws Error where no window
+/// fits.
 Tensor lp_pool1d(const Tensor& x, const LPPool1dFuncOptions& o);
 Tensor lp_pool2d(const Tensor& x, const LPPool2dFuncOptions& o);
 

@@ -11,7 +11,8 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// An Interpolation, or kLinear.
+/// A mode of interpolation: an Interpolation, or kLinear, which is a Nonlinearity's name; other
+/// nonlinearities are refused.
 class InterpolationMode {
  public:
   InterpolationMode(Interpolation mode) : mode_(mode) {}
@@ -19,25 +20,29 @@ class InterpolationMode {
   InterpolationMode(Nonlinearity linear) : mode_(Interpolation::Linear) {
     TAEDA_CHECK_VALUE(linear == kLinear, "Expected a mode of interpolation");
   }
-  /// What stands for one of them.
+  /// From an object of a class that converts to an Interpolation; none is refused here.
   template <class E>
   requires(std::is_class_v<E> && !std::derived_from<E, InterpolationMode> &&
            std::convertible_to<E, Interpolation>) InterpolationMode(E mode)
       : mode_(static_cast<Interpolation>(mode)) {}
   operator Interpolation() const { return mode_; }
-  /// "nearest", "linear", "bilinear", "bicubic", "trilinear", "area" or "nearest-exact".
+  /// The mode's name in error texts: "nearest", "linear", "bilinear", "bicubic", "trilinear",
+  /// "area" or "nearest-exact".
   const char* name() const;
 
  private:
   Interpolation mode_;
 };
 
-/// Of module Upsample.
+/// Options of the module Upsample, for inputs [N, C, ...]: exactly one of `size` and `scale_factor`
+/// must be given.
 struct UpsampleOptions {
   using mode_t = InterpolationMode;
-  /// Sizes of the result, one for each dimension behind batch and channel ...
+  /// The sizes of the result, one for each dimension behind batch and channel; not with
+  /// `scale_factor`.
   Option<std::optional<std::vector<int64_t>>> size = std::nullopt;
-  /// ... or factors by which they grow, above 0.
+  /// The factors, above 0, by which the sizes behind batch and channel grow, rounded down to whole
+  /// elements; not with `size`.
   Option<std::optional<std::vector<double>>> scale_factor = std::nullopt;
   /// How values between the elements come about: kNearest, kNearestExact, kLinear, kBilinear,
   /// kBicubic, kTrilinear or kArea.
@@ -49,12 +54,15 @@ struct UpsampleOptions {
 
 namespace functional {
 
-/// Of interpolate.
+/// Options of the function interpolate, for inputs [N, C, ...]: exactly one of `size` and
+/// `scale_factor` must be given.
 struct InterpolateFuncOptions {
   using mode_t = InterpolationMode;
-  /// Sizes of the result, one for each dimension behind batch and channel ...
+  /// The sizes of the result, one for each dimension behind batch and channel; not with
+  /// `scale_factor`.
   Option<std::optional<std::vector<int64_t>>> size = std::nullopt;
-  /// ... or factors by which they grow, above 0.
+  /// The factors, above 0, by which the sizes behind batch and channel grow, rounded down to whole
+  /// elements; not with `size`.
   Option<std::optional<std::vector<double>>> scale_factor = std::nullopt;
   /// How values between the elements come about: kNearest, kNearestExact, kLinear, kBilinear,
   /// kBicubic, kTrilinear or kArea.

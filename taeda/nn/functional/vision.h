@@ -6,13 +6,13 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of module PixelShuffle.
+/// Options of the module PixelShuffle, which makes [*, C, r H, r W] of [*, C r r, H, W].
 struct PixelShuffleOptions {
   /// By how much height and width grow, at least 1; its square divides the channels.
   Option<int64_t> upscale_factor;
 };
 
-/// Of module PixelUnshuffle.
+/// Options of the module PixelUnshuffle, which makes [*, C r r, H, W] of [*, C, r H, r W].
 struct PixelUnshuffleOptions {
   /// By how much height and width, multiples of it, shrink; at least 1.
   Option<int64_t> downscale_factor;
@@ -24,7 +24,7 @@ struct UnfoldOptions {
   Option<ExpandingArray<2>> kernel_size;
   /// Elements of the image from one of a window to the next, at least 1.
   Option<ExpandingArray<2>> dilation = 1;
-  /// Zeros that stand beyond each border.
+  /// How many zeros stand beyond each border; none by default.
   Option<ExpandingArray<2>> padding = 0;
   /// Elements from one window to the next, at least 1.
   Option<ExpandingArray<2>> stride = 1;
@@ -32,13 +32,13 @@ struct UnfoldOptions {
 
 /// Of module Fold. Two sizes may be given as one number for both.
 struct FoldOptions {
-  /// The image's height and width.
+  /// The sizes of the result: height and width in pixels.
   Option<ExpandingArray<2>> output_size;
   /// The sizes of a window, in elements.
   Option<ExpandingArray<2>> kernel_size;
   /// Elements of the image from one of a window to the next, at least 1.
   Option<ExpandingArray<2>> dilation = 1;
-  /// Zeros that stand beyond each border.
+  /// How many zeros stand beyond each border; none by default.
   Option<ExpandingArray<2>> padding = 0;
   /// Elements from one window to the next, at least 1.
   Option<ExpandingArray<2>> stride = 1;
@@ -65,16 +65,17 @@ Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options);
 /// of `output_size`. Throws Error where sizes do not fit.
 Tensor fold(const Tensor& input, const FoldFuncOptions& options);
 
-/// Of grid_sample.
+/// Options of the function grid_sample, for images [N, C, H, W] and volumes [N, C, D, H, W].
 struct GridSampleFuncOptions {
   using mode_t = Interpolation;
   using padding_mode_t = PaddingMode;
-  /// kBilinear (for volumes, too), kNearest or, for images, kBicubic.
+  /// How values between pixels come about: kBilinear, the default, for volumes, too, kNearest or,
+  /// for images alone, kBicubic.
   Option<Interpolation> mode = kBilinear;
-  /// What stands beyond the borders: kZeros, kBorder or kReflection.
+  /// What stands beyond the borders: kZeros, the default, kBorder or kReflection.
   Option<PaddingMode> padding_mode = kZeros;
-  /// Whether -1 and 1 are the centres of the corners' pixels rather than their outer corners; false
-  /// unless given, of which a warning says so.
+  /// Whether -1 and 1 are the centres of the corners' pixels rather than their outer corners; by
+  /// default false, which a warning says.
   Option<std::optional<bool>> align_corners = std::nullopt;
 };
 

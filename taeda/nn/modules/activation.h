@@ -225,7 +225,8 @@ class SoftminImpl : public detail::Activation<SoftminOptions, SoftminImpl> {
 };
 TAEDA_MODULE(Softmin);
 
-/// A learnt slope for negative values; one, or one for each channel.
+/// max(0, x) + a min(0, x), whose slopes a are learned: `weight`, [1], or [C] for inputs [N, C,
+/// ...] (He et al. 2015, arXiv:1502.01852). The result has the input's shape.
 class PReLUImpl : public Cloneable<PReLUImpl> {
  public:
   using Options = PReLUOptions;

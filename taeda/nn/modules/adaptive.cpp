@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "taeda/nn/containers/sequential.h"
+#include "taeda/nn/modules/adaptive_rule.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/shape/join.h"
@@ -48,7 +50,10 @@ Tensor AdaptiveLogSoftmaxWithLossImpl::cluster(size_t i, const Tensor& input) {
   return tail->at<SequentialImpl>(i).forward(input).log_softmax(1);
 }
 
-ASMoutput AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor& input, const Tensor& target) {
+Tensor detail::adaptive_log_softmax(const Tensor& input, const Tensor& target,
+                                    const std::vector<int64_t>& cutoffs,
+                                    const std::function<Tensor(const Tensor&)>& head,
+                                    const std::function<Tensor(size_t, const Tensor&)>& cluster) {
   TAEDA_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
   TAEDA_CHECK(target.dim() == 0 || input.size(0) == target.size(0),
               "Input and target should have the same size in the batch dimension.");
@@ -56,23 +61,31 @@ ASMoutput AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor& input, const Ten
               target.dim() + 1, "D input tensors, but found inputs with size ", input.sizes());
   const bool batched = target.dim() == 1;
   const Tensor x = batched ? input : input.unsqueeze(0), y = batched ? target : target.unsqueeze(0);
-  const auto low = y.min().item<int64_t>(), high = y.max().item<int64_t>();
-  TAEDA_CHECK(low >= 0 && high < options.n_classes(), "Target values should be in [0, ",
-              options.n_classes() - 1, "], but values in range [", low, ", ", high,
-              "] were found. ");
-  Tensor head_class = y, within = zeros({y.size(0)}, x.options());
-  for (size_t i = 0; i < tail->size(); ++i) {
+  if (y.numel() > 0) {
+    const auto low = y.min().item<int64_t>(), high = y.max().item<int64_t>();
+    TAEDA_CHECK(low >= 0 && high < cutoffs.back(), "Target values should be in [0, ",
+                cutoffs.back() - 1, "], but values in range [", low, ", ", high, "] were found. ");
+  }
+  const Tensor first = head(x);
+  Tensor head_class = y, within = zeros({y.size(0)}, first.options().requires_grad(false));
+  for (size_t i = 0; i + 1 < cutoffs.size(); ++i) {
     const Tensor inside = y.ge(cutoffs[i]).logical_and(y.lt(cutoffs[i + 1]));
-    head_class = head_class.masked_fill(inside, shortlist_size + static_cast<int64_t>(i));
+    head_class = head_class.masked_fill(inside, cutoffs[0] + static_cast<int64_t>(i));
     const Tensor rows = inside.nonzero().squeeze(1);
     if (rows.numel() == 0) continue;
     const Tensor wanted = y.index_select(0, rows).sub(cutoffs[i]).unsqueeze(1);
     within =
         within.index_add(0, rows, cluster(i, x.index_select(0, rows)).gather(1, wanted).squeeze(1));
   }
-  const Tensor output =
-      head(x).log_softmax(1).gather(1, head_class.unsqueeze(1)).squeeze(1).add(within);
-  return {batched ? output : output.squeeze(0), -output.mean().item<double>()};
+  const Tensor output = first.gather(1, head_class.unsqueeze(1)).squeeze(1).add(within);
+  return batched ? output : output.squeeze(0);
+}
+
+ASMoutput AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor& input, const Tensor& target) {
+  const Tensor output = detail::adaptive_log_softmax(
+      input, target, cutoffs, [this](const Tensor& x) { return head(x).log_softmax(1); },
+      [this](size_t i, const Tensor& x) { return cluster(i, x); });
+  return {output, -output.mean().item<double>()};
 }
 
 Tensor AdaptiveLogSoftmaxWithLossImpl::log_prob(const Tensor& input) {

@@ -7,31 +7,37 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of module AdaptiveLogSoftmaxWithLoss.
+/// Options of the module AdaptiveLogSoftmaxWithLoss: inputs [N, in_features] or [in_features],
+/// targets [N] or one number.
 struct AdaptiveLogSoftmaxWithLossOptions {
-  /// How many numbers an input has.
+  /// How many numbers an input has: the size of its last dimension.
   Option<int64_t> in_features;
-  /// How many classes there are, ordered by falling frequency.
+  /// How many classes there are; they must be numbered by falling frequency, from 0 on.
   Option<int64_t> n_classes;
-  /// The first class of each cluster, ascending from 1 to below n_classes.
+  /// The first class of each cluster of rarer classes: positive, ascending numbers below n_classes,
+  /// else ValueError.
   Option<std::vector<int64_t>> cutoffs;
-  /// Cluster i (from 1) sees in_features / div_value^i features.
+  /// Cluster i, from 1, sees in_features / div_value^i features; 4 by default.
   Option<double> div_value = 4.0;
-  /// Whether the first softmax has a bias.
+  /// Whether the first softmax, that of frequent classes and clusters, has a bias; false by
+  /// default.
   Option<bool> head_bias = false;
 };
 
-/// What AdaptiveLogSoftmaxWithLoss gives.
+/// The result of AdaptiveLogSoftmaxWithLoss: logarithms of probabilities, [N] or 0-dim, and their
+/// mean loss as a number.
 struct ASMoutput {
   ASMoutput(Tensor o, double l) : output(std::move(o)), loss(l) {}
-  /// The targets' log-probabilities.
+  /// The logarithms of the targets' probabilities, [N], or 0-dim for a single input.
   Tensor output;
-  /// -output.mean() as a number; for a gradient take the mean of `output`.
+  /// -output.mean() as a number, without a history: for a gradient take the mean of `output`, which
+  /// has the shape of the targets.
   double loss;
 };
 
-/// Frequent classes and clusters of rarer ones share a first softmax, each cluster's classes
-/// another one (Grave et al. 2017, arXiv:1609.04309).
+/// A softmax over very many classes: frequent ones and clusters of rarer ones share a first
+/// softmax, each cluster's classes another one (Grave et al. 2017, arXiv:1609.04309). Inputs are
+/// [N, in_features], targets [N]; a target out of range is an Error.
 class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLossImpl> {
  public:
   using Options = AdaptiveLogSoftmaxWithLossOptions;
@@ -51,7 +57,9 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
   Tensor predict(const Tensor& input) { return log_prob(input).argmax(1); }
 
   Options options;
-  /// Those of the options and n_classes.
+  /// The cutoffs of the options and n_classes behind them, and what follows from them: how many
+  /// classes and clusters the first softmax has, its linear map [in_features, head_size], and those
+  /// of the clusters.
   std::vector<int64_t> cutoffs;
   int64_t shortlist_size = 0, n_clusters = 0, head_size = 0;
   Linear head{nullptr};

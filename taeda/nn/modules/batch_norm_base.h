@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "taeda/nn/checkpoint.h"
 #include "taeda/nn/modules/normalization.h"
 #include "taeda/nn/settings.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::nn {
 
@@ -83,7 +83,7 @@ template <class Derived>
 Tensor BatchNormImplBase<Derived>::normalize(const Tensor& input) {
   const bool training = this->is_training();
   // In a second run of one forward the batch is in the statistics already.
-  const bool counted = !training || !taeda::utils::checkpoint::is_recomputing();
+  const bool counted = !training || !RecomputeMode::is_enabled();
   const Tensor mean = counted ? running_mean : Tensor(), var = counted ? running_var : Tensor();
   double factor = options.momentum.value_or(0);
   if (training && counted && num_batches_tracked.defined()) {

@@ -6,7 +6,9 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// -log of the probability of target sequences over all their alignments; see ops/nn/ctc_loss.h.
+/// -log of the probability of target sequences over all their alignments with the input [T, N, C]
+/// (Graves et al. 2006). Targets are [N, S] or all behind each other; ops/nn/ctc_loss.h has the
+/// errors.
 class CTCLossImpl : public detail::LossModule<CTCLossOptions, CTCLossImpl> {
  public:
   using LossModule::LossModule;

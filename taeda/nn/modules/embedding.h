@@ -39,7 +39,8 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
                                    const EmbeddingFromPretrainedOptions& options = {});
 };
 
-/// Sums, means or maxima of bags of rows of `weight`; see functional::embedding_bag.
+/// Sums, means or maxima of bags of rows of `weight` [num_embeddings, embedding_dim]: [B,
+/// embedding_dim] for B bags. Shapes and errors are those of functional::embedding_bag.
 class EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
  public:
   using Options = EmbeddingBagOptions;
@@ -60,7 +61,8 @@ class EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
  public:
   using Impl = EmbeddingBagImpl;
   using ModuleHolder<EmbeddingBagImpl>::ModuleHolder;
-  /// As Embedding::from_pretrained.
+  /// Makes a module of given rows, [num_embeddings, embedding_dim], which by default do not learn.
+  /// Throws ValueError unless they are a matrix.
   static EmbeddingBag from_pretrained(const Tensor& embeddings,
                                       const EmbeddingBagFromPretrainedOptions& options = {});
 };

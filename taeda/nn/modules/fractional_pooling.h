@@ -7,7 +7,8 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// What FractionalMaxPool2d and 3d share. `_random_samples` of the options is a buffer.
+/// The common base of FractionalMaxPool2d and FractionalMaxPool3d. `_random_samples` of the
+/// options, [N, C, D], is a buffer.
 template <size_t D, class Derived>
 class FractionalMaxPoolImpl : public Cloneable<Derived> {
  public:

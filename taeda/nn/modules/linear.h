@@ -24,7 +24,8 @@ class LinearImpl : public Cloneable<LinearImpl> {
 };
 TAEDA_MODULE(Linear);
 
-/// y_k = x1^T W_k x2 + b_k.
+/// y_k = x1^T W_k x2 + b_k: inputs [*, in1_features] and [*, in2_features] give [*, out_features];
+/// weight [out, in1, in2], bias [out]. Throws ValueError for in1_features below 1.
 class BilinearImpl : public Cloneable<BilinearImpl> {
  public:
   using Options = BilinearOptions;
@@ -44,7 +45,7 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
 };
 TAEDA_MODULE(Bilinear);
 
-/// Returns its input.
+/// Returns its input, of any shape; arguments of the constructor are ignored.
 class IdentityImpl : public Cloneable<IdentityImpl> {
  public:
   void reset() override {}

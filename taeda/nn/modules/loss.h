@@ -34,7 +34,7 @@ class LossModule : public Cloneable<Derived> {
 };
 }  // namespace detail
 
-/// (input - target)^2
+/// (input - target)^2 of each element, or, by default, its mean; shapes must broadcast.
 class MSELossImpl : public detail::LossModule<MSELossOptions, MSELossImpl> {
  public:
   using LossModule::LossModule;
@@ -44,7 +44,7 @@ class MSELossImpl : public detail::LossModule<MSELossOptions, MSELossImpl> {
 };
 TAEDA_MODULE(MSELoss);
 
-/// |input - target|
+/// |input - target| of each element, or, by default, its mean; shapes must broadcast.
 class L1LossImpl : public detail::LossModule<L1LossOptions, L1LossImpl> {
  public:
   using LossModule::LossModule;
@@ -54,7 +54,8 @@ class L1LossImpl : public detail::LossModule<L1LossOptions, L1LossImpl> {
 };
 TAEDA_MODULE(L1Loss);
 
-/// Quadratic near zero, linear beyond beta.
+/// (input - target)^2 / (2 beta) of differences below beta, else |input - target| - beta / 2; by
+/// default the mean.
 class SmoothL1LossImpl : public detail::LossModule<SmoothL1LossOptions, SmoothL1LossImpl> {
  public:
   using LossModule::LossModule;
@@ -64,7 +65,8 @@ class SmoothL1LossImpl : public detail::LossModule<SmoothL1LossOptions, SmoothL1
 };
 TAEDA_MODULE(SmoothL1Loss);
 
-/// Quadratic near zero, linear beyond delta.
+/// (input - target)^2 / 2 of differences up to delta, else delta (|input - target| - delta / 2); by
+/// default the mean.
 class HuberLossImpl : public detail::LossModule<HuberLossOptions, HuberLossImpl> {
  public:
   using LossModule::LossModule;
@@ -74,7 +76,8 @@ class HuberLossImpl : public detail::LossModule<HuberLossOptions, HuberLossImpl>
 };
 TAEDA_MODULE(HuberLoss);
 
-/// -log softmax(input)[target].
+/// -log softmax(input)[target] of scores [N, C, ...] and classes [N, ...], or of probabilities in
+/// the shape of the scores; by default the weighted mean.
 class CrossEntropyLossImpl
     : public detail::LossModule<CrossEntropyLossOptions, CrossEntropyLossImpl> {
  public:
@@ -85,7 +88,8 @@ class CrossEntropyLossImpl
 };
 TAEDA_MODULE(CrossEntropyLoss);
 
-/// -input[target] over log-probabilities.
+/// -input[target] of log-probabilities [N, C, ...] and classes [N, ...]; by default the weighted
+/// mean.
 class NLLLossImpl : public detail::LossModule<NLLLossOptions, NLLLossImpl> {
  public:
   using LossModule::LossModule;
@@ -105,7 +109,8 @@ class BCELossImpl : public detail::LossModule<BCELossOptions, BCELossImpl> {
 };
 TAEDA_MODULE(BCELoss);
 
-/// The same of sigmoid(input).
+/// -(t log s + (1 - t) log(1 - s)) with s = sigmoid(input), which is exact for large inputs; target
+/// of the same shape, by default the mean.
 class BCEWithLogitsLossImpl
     : public detail::LossModule<BCEWithLogitsLossOptions, BCEWithLogitsLossImpl> {
  public:
@@ -116,7 +121,8 @@ class BCEWithLogitsLossImpl
 };
 TAEDA_MODULE(BCEWithLogitsLoss);
 
-/// target (log target - input).
+/// target (log target - input) of log-probabilities and probabilities of the same shape; by default
+/// the mean of all elements, which is warned of.
 class KLDivLossImpl : public detail::LossModule<KLDivLossOptions, KLDivLossImpl> {
  public:
   using LossModule::LossModule;
@@ -126,7 +132,8 @@ class KLDivLossImpl : public detail::LossModule<KLDivLossOptions, KLDivLossImpl>
 };
 TAEDA_MODULE(KLDivLoss);
 
-/// Negative log likelihood of counts.
+/// exp(input) - target input, the negative log-likelihood of counts of Poisson's distribution, by
+/// default of the logarithm of its mean; the mean of all elements.
 class PoissonNLLLossImpl : public detail::LossModule<PoissonNLLLossOptions, PoissonNLLLossImpl> {
  public:
   using LossModule::LossModule;
@@ -136,7 +143,8 @@ class PoissonNLLLossImpl : public detail::LossModule<PoissonNLLLossOptions, Pois
 };
 TAEDA_MODULE(PoissonNLLLoss);
 
-/// Distances that shall be small (1) or large (-1).
+/// x of pairs with target 1, max(0, margin - x) of those with target -1; x and target of one shape,
+/// by default the mean.
 class HingeEmbeddingLossImpl
     : public detail::LossModule<HingeEmbeddingLossOptions, HingeEmbeddingLossImpl> {
  public:
@@ -147,7 +155,7 @@ class HingeEmbeddingLossImpl
 };
 TAEDA_MODULE(HingeEmbeddingLoss);
 
-/// log(1 + exp(-t x)).
+/// log(1 + exp(-t x)) of inputs x and targets t, 1 or -1, of one shape; by default the mean.
 class SoftMarginLossImpl : public detail::LossModule<SoftMarginLossOptions, SoftMarginLossImpl> {
  public:
   using LossModule::LossModule;
@@ -157,7 +165,8 @@ class SoftMarginLossImpl : public detail::LossModule<SoftMarginLossOptions, Soft
 };
 TAEDA_MODULE(SoftMarginLoss);
 
-/// max(0, -target (x1 - x2) + margin).
+/// max(0, -target (x1 - x2) + margin) of two inputs and targets, 1 or -1, of one shape; by default
+/// the mean.
 class MarginRankingLossImpl
     : public detail::LossModule<MarginRankingLossOptions, MarginRankingLossImpl> {
  public:
@@ -168,7 +177,8 @@ class MarginRankingLossImpl
 };
 TAEDA_MODULE(MarginRankingLoss);
 
-/// 1 - cos of pairs that belong together, max(0, cos - margin) of others.
+/// 1 - cos(x1, x2) of pairs with target 1, max(0, cos(x1, x2) - margin) of those with -1; inputs
+/// [N, D], targets [N], by default the mean.
 class CosineEmbeddingLossImpl
     : public detail::LossModule<CosineEmbeddingLossOptions, CosineEmbeddingLossImpl> {
  public:
@@ -190,7 +200,8 @@ class TripletMarginLossImpl
 };
 TAEDA_MODULE(TripletMarginLoss);
 
-/// The target's score shall be larger than every other one by the margin.
+/// The mean over classes i other than the target y of max(0, margin - x[y] + x[i])^p; scores [N,
+/// C], targets [N], by default the mean of all examples.
 class MultiMarginLossImpl : public detail::LossModule<MultiMarginLossOptions, MultiMarginLossImpl> {
  public:
   using LossModule::LossModule;
@@ -200,7 +211,8 @@ class MultiMarginLossImpl : public detail::LossModule<MultiMarginLossOptions, Mu
 };
 TAEDA_MODULE(MultiMarginLoss);
 
-/// The same with several targets.
+/// The sum over targets j and other classes i of max(0, 1 - x[j] + x[i]), divided by C; scores and
+/// targets [N, C], of which -1 ends a row; by default the mean.
 class MultiLabelMarginLossImpl
     : public detail::LossModule<MultiLabelMarginLossOptions, MultiLabelMarginLossImpl> {
  public:
@@ -211,7 +223,8 @@ class MultiLabelMarginLossImpl
 };
 TAEDA_MODULE(MultiLabelMarginLoss);
 
-/// Cross entropy of each class's sigmoid.
+/// The mean over classes of -(t log s(x) + (1 - t) log s(-x)), s the sigmoid; scores and targets, 0
+/// or 1, are [N, C], by default the mean of all examples.
 class MultiLabelSoftMarginLossImpl
     : public detail::LossModule<MultiLabelSoftMarginLossOptions, MultiLabelSoftMarginLossImpl> {
  public:
@@ -222,7 +235,8 @@ class MultiLabelSoftMarginLossImpl
 };
 TAEDA_MODULE(MultiLabelSoftMarginLoss);
 
-/// TripletMarginLoss with any distance.
+/// max(0, d(a, p) - d(a, n) + margin) with any distance d, by default pairwise_distance; anchor,
+/// positive and negative are [N, D].
 class TripletMarginWithDistanceLossImpl
     : public detail::LossModule<TripletMarginWithDistanceLossOptions,
                                 TripletMarginWithDistanceLossImpl> {

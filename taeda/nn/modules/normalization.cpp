@@ -1,6 +1,5 @@
 #include "taeda/nn/modules/normalization.h"
 
-#include "taeda/nn/checkpoint.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/nn/modules/batch_norm_base.h"
 #include "taeda/ops/create/create.h"
@@ -59,7 +58,7 @@ Tensor InstanceNormImplBase<Derived>::normalize(const Tensor& input, int64_t spa
                     spatial + 1, "D or ", spatial + 2, "D input (got ", input.dim(), "D input)");
   const bool batched = input.dim() == spatial + 2;
   // A second run of one forward does not count again.
-  const bool counted = !this->is_training() || !taeda::utils::checkpoint::is_recomputing();
+  const bool counted = !this->is_training() || !RecomputeMode::is_enabled();
   const Tensor out =
       functional::instance_norm(batched ? input : input.unsqueeze(0),
                                 {.running_mean = counted ? running_mean : Tensor(),

@@ -9,17 +9,20 @@
 namespace taeda::inline v0_2::nn {
 
 /// Batch normalisation in training where a batch is spread over several processes
-/// (distributed/sync_batch_norm.h).
+/// (distributed/sync_batch_norm.h); all must call it with the same number of channels.
 class SharedBatchNorm {
  public:
   virtual ~SharedBatchNorm() = default;
-  /// What batch_norm would make of `input` in the whole batch, of which it is a part.
+  /// The result of batch_norm for `input` [N, C, ...] as a part of the whole batch of all
+  /// processes; the shape stays.
   virtual Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias,
                          const Tensor& running_mean, const Tensor& running_var, double momentum,
                          double eps) const = 0;
 };
 
-/// Buffers running_mean, running_var and num_batches_tracked; weight starts as one, bias as zero.
+/// The common base of batch norms. Buffers are running_mean and running_var, [C], and
+/// num_batches_tracked; weight, [C], starts as ones, bias as zeros. The result has the input's
+/// shape.
 template <class Derived>
 class BatchNormImplBase : public Cloneable<Derived> {
  public:
@@ -73,7 +76,8 @@ class InstanceNormImplBase : public Cloneable<Derived> {
     InstanceNormImplBase::reset();
   }
   void reset() override;
-  /// Weights 1, biases 0, statistics of nothing.
+  /// Sets weights to 1 and biases to 0, and running statistics to their values before the first
+  /// batch, mean 0 and variance 1; shapes stay.
   void reset_parameters();
   void reset_running_stats();
   void settings(Settings& out) const override;
@@ -148,7 +152,8 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
 };
 TAEDA_MODULE(GroupNorm);
 
-/// Over neighbouring channels; see functional::local_response_norm.
+/// x / (k + alpha mean(x^2 of `size` neighbouring channels))^beta of inputs [N, C, ...] (Krizhevsky
+/// et al. 2012); the shape stays.
 class LocalResponseNormImpl
     : public detail::OptionsModule<LocalResponseNormOptions, LocalResponseNormImpl> {
  public:

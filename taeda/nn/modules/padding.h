@@ -27,7 +27,7 @@ template <size_t D>
 struct ConstantPadOptions {
   /// How many elements stand before and after each dimension, from the last one on.
   Option<ExpandingArray<D * 2>> padding;
-  /// What they are.
+  /// The value of the added elements, of the input's dtype.
   Option<double> value;
 };
 using ConstantPad1dOptions = ConstantPadOptions<1>;
@@ -64,7 +64,8 @@ class ConstantPadModule : public OptionsModule<ConstantPadOptions<D>, Derived> {
 };
 }  // namespace detail
 
-/// The input mirrored at its borders, which are not repeated.
+/// Adds the input mirrored at its borders, which are not repeated, so the padding must be smaller
+/// than the sizes; [N, C, ...] or [C, ...].
 class ReflectionPad1dImpl : public detail::PadModule<1, kReflect, ReflectionPad1dImpl> {
  public:
   using PadModule::PadModule;
@@ -81,7 +82,7 @@ class ReflectionPad3dImpl : public detail::PadModule<3, kReflect, ReflectionPad3
 };
 TAEDA_MODULE(ReflectionPad3d);
 
-/// The border's values.
+/// Adds elements that repeat the border's; inputs are [N, C, ...] or [C, ...].
 class ReplicationPad1dImpl : public detail::PadModule<1, kReplicate, ReplicationPad1dImpl> {
  public:
   using PadModule::PadModule;
@@ -98,14 +99,15 @@ class ReplicationPad3dImpl : public detail::PadModule<3, kReplicate, Replication
 };
 TAEDA_MODULE(ReplicationPad3d);
 
-/// Zeros.
+/// Adds zeros around inputs [N, C, H, W] or [C, H, W]; negative padding cuts elements off.
 class ZeroPad2dImpl : public detail::PadModule<2, kConstant, ZeroPad2dImpl> {
  public:
   using PadModule::PadModule;
 };
 TAEDA_MODULE(ZeroPad2d);
 
-/// A number.
+/// Adds elements of one value around inputs [N, C, ...] or [C, ...]; negative padding cuts elements
+/// off.
 class ConstantPad1dImpl : public detail::ConstantPadModule<1, ConstantPad1dImpl> {
  public:
   using ConstantPadModule::ConstantPadModule;

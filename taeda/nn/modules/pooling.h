@@ -135,7 +135,8 @@ class AdaptiveMaxPool3dImpl : public AdaptivePoolImpl<3, AdaptiveMaxPool3dImpl> 
 };
 TAEDA_MODULE(AdaptiveMaxPool3d);
 
-/// Puts what a max pool kept back to where it came from.
+/// Puts the elements that a max pool kept back to where they came from, among zeros; inputs and
+/// int64 indices are [N, C, ...] or [C, ...]. Errors are those of functional::max_unpool2d.
 template <size_t D, class Derived>
 class MaxUnpoolImpl : public detail::OptionsModule<MaxUnpoolOptions<D>, Derived> {
  public:
@@ -165,7 +166,8 @@ class MaxUnpool3dImpl : public MaxUnpoolImpl<3, MaxUnpool3dImpl> {
 };
 TAEDA_MODULE(MaxUnpool3d);
 
-/// The p-norm of each window.
+/// The p-norm of each window, (sum of x^p)^(1/p); inputs are [N, C, ...] or [C, ...]. Throws Error
+/// where no window fits.
 template <size_t D, class Derived>
 class LPPoolImpl : public detail::OptionsModule<LPPoolOptions<D>, Derived> {
  public:

@@ -9,7 +9,8 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of module RNN.
+/// Options of the module RNN, for inputs [L, N, input_size] and results [L, N, hidden_size], or
+/// without N.
 struct RNNOptions {
   /// How many numbers an element of a sequence has, at least 1.
   Option<int64_t> input_size;
@@ -17,19 +18,22 @@ struct RNNOptions {
   Option<int64_t> hidden_size;
   /// How many layers lie on each other, at least 1.
   Option<int64_t> num_layers = 1;
-  /// kTanh or kReLU.
+  /// The function of hidden states: kTanh, the default, or kReLU; else ValueError.
   Option<Nonlinearity> nonlinearity = kTanh;
-  /// Whether each layer has two vectors of biases.
+  /// Whether each layer has two vectors of biases, one of inputs and one of hidden states; true by
+  /// default.
   Option<bool> bias = true;
   /// Whether inputs and outputs are [N, L, ...] instead of [L, N, ...].
   Option<bool> batch_first = false;
   /// The probability that an element between layers is dropped while training, from 0 to 1.
   Option<double> dropout = 0;
-  /// Whether sequences are read from their end, too.
+  /// Whether sequences are read from their end, too, which doubles the size of the result; false by
+  /// default.
   Option<bool> bidirectional = false;
 };
 
-/// Of module LSTM.
+/// Options of the module LSTM, for inputs [L, N, input_size] and results [L, N, hidden_size], or
+/// without N.
 struct LSTMOptions {
   /// How many numbers an element of a sequence has, at least 1.
   Option<int64_t> input_size;
@@ -37,19 +41,23 @@ struct LSTMOptions {
   Option<int64_t> hidden_size;
   /// How many layers lie on each other, at least 1.
   Option<int64_t> num_layers = 1;
-  /// Whether each layer has two vectors of biases.
+  /// Whether each layer has two vectors of biases, one of inputs and one of hidden states; true by
+  /// default.
   Option<bool> bias = true;
   /// Whether inputs and outputs are [N, L, ...] instead of [L, N, ...].
   Option<bool> batch_first = false;
   /// The probability that an element between layers is dropped while training, from 0 to 1.
   Option<double> dropout = 0;
-  /// Whether sequences are read from their end, too.
+  /// Whether sequences are read from their end, too, which doubles the size of the result; false by
+  /// default.
   Option<bool> bidirectional = false;
-  /// What hidden states are projected to, fewer numbers than hidden_size; 0: they are not.
+  /// How many numbers hidden states are projected to, fewer than hidden_size; 0, the default: they
+  /// are not.
   Option<int64_t> proj_size = 0;
 };
 
-/// Of module GRU.
+/// Options of the module GRU, for inputs [L, N, input_size] and results [L, N, hidden_size], or
+/// without N.
 struct GRUOptions {
   /// How many numbers an element of a sequence has, at least 1.
   Option<int64_t> input_size;
@@ -57,13 +65,15 @@ struct GRUOptions {
   Option<int64_t> hidden_size;
   /// How many layers lie on each other, at least 1.
   Option<int64_t> num_layers = 1;
-  /// Whether each layer has two vectors of biases.
+  /// Whether each layer has two vectors of biases, one of inputs and one of hidden states; true by
+  /// default.
   Option<bool> bias = true;
   /// Whether inputs and outputs are [N, L, ...] instead of [L, N, ...].
   Option<bool> batch_first = false;
   /// The probability that an element between layers is dropped while training, from 0 to 1.
   Option<double> dropout = 0;
-  /// Whether sequences are read from their end, too.
+  /// Whether sequences are read from their end, too, which doubles the size of the result; false by
+  /// default.
   Option<bool> bidirectional = false;
 };
 
@@ -123,7 +133,9 @@ class RNNImplBase : public Cloneable<Derived> {
 
 }  // namespace detail
 
-/// h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.
+/// h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead, step by step: x [L, N, input_size]
+/// and, zeros unless given, h [layers, N, hidden_size] give [L, N, hidden_size] and the last h.
+/// Throws Error for other sizes.
 class RNNImpl : public detail::RNNImplBase<RNNImpl> {
  public:
   using Options = RNNOptions;
@@ -136,7 +148,9 @@ class RNNImpl : public detail::RNNImplBase<RNNImpl> {
 };
 TAEDA_MODULE(RNN);
 
-/// Long short-term memory (Hochreiter and Schmidhuber 1997), gates in the order i, f, g, o.
+/// Long short-term memory (Hochreiter and Schmidhuber 1997), gates in the order i, f, g, o: x [L,
+/// N, input_size] and, zeros unless given, h and c [layers, N, hidden_size] give [L, N,
+/// hidden_size] and the last h and c. Throws Error for other sizes.
 class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
   using Options = LSTMOptions;
@@ -150,7 +164,9 @@ class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
 };
 TAEDA_MODULE(LSTM);
 
-/// Gated recurrent unit (Cho et al. 2014), gates in the order r, z, n.
+/// Gated recurrent unit (Cho et al. 2014, arXiv:1406.1078), gates in the order r, z, n: x [L, N,
+/// input_size] and, zeros unless given, h [layers, N, hidden_size] give [L, N, hidden_size] and the
+/// last h. Throws Error for other sizes.
 class GRUImpl : public detail::RNNImplBase<GRUImpl> {
  public:
   using Options = GRUOptions;
@@ -163,15 +179,17 @@ class GRUImpl : public detail::RNNImplBase<GRUImpl> {
 };
 TAEDA_MODULE(GRU);
 
-/// Of modules RNNCell, LSTMCell and GRUCell.
+/// Options of the modules RNNCell, LSTMCell and GRUCell, one step for inputs [N, input_size] or
+/// [input_size].
 struct RNNCellOptions {
-  /// How many numbers an input has.
+  /// How many numbers an input has: the size of its last dimension.
   Option<int64_t> input_size;
-  /// How many a hidden state has.
+  /// How many numbers a hidden state has: the size of its last dimension.
   Option<int64_t> hidden_size;
-  /// Whether there are two vectors of biases.
+  /// Whether there are two vectors of biases, one of inputs and one of hidden states; true by
+  /// default.
   Option<bool> bias = true;
-  /// Of RNNCell: kTanh or kReLU.
+  /// The function of RNNCell's hidden states: kTanh, the default, or kReLU.
   Option<Nonlinearity> nonlinearity = kTanh;
 };
 using LSTMCellOptions = RNNCellOptions;

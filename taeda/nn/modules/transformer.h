@@ -10,19 +10,22 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// Of module MultiheadAttention.
+/// Options of the module MultiheadAttention, for queries [L, N, embed_dim], keys [S, N, kdim] and
+/// values [S, N, vdim].
 struct MultiheadAttentionOptions {
   /// E, the size of queries and of the result; a multiple of the heads.
   Option<int64_t> embed_dim;
   /// How many attentions there are side by side, at least 1.
   Option<int64_t> num_heads;
-  /// The probability that a weight of the attention is dropped while training, from 0 to 1.
+  /// The probability that a weight of the attention is dropped while training, from 0, the default,
+  /// to 1.
   Option<double> dropout = 0;
-  /// Whether the projections add something.
+  /// Whether the four projections have biases; true by default.
   Option<bool> bias = true;
-  /// Whether one more key and value, the same for everybody, are learned.
+  /// Whether one more key and value, [1, 1, embed_dim], the same for all sequences, are learned;
+  /// false by default.
   Option<bool> add_bias_kv = false;
-  /// Whether there is one more key and value of zeros.
+  /// Whether keys and values get one more element of zeros at their end; false by default.
   Option<bool> add_zero_attn = false;
   /// The size of keys; E unless given.
   Option<int64_t> kdim = embed_dim;
@@ -32,7 +35,9 @@ struct MultiheadAttentionOptions {
   Option<bool> batch_first = false;
 };
 
-/// Several attentions side by side over parts of the embedding (Vaswani et al. 2017).
+/// Several attentions side by side over parts of the embedding (Vaswani et al. 2017,
+/// arXiv:1706.03762): query [L, N, E], key and value [S, N, *] give [L, N, E] and the weights [N,
+/// L, S]. Throws ValueError unless the heads divide E.
 class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
  public:
   using Options = MultiheadAttentionOptions;
@@ -41,8 +46,8 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   /// Throws ValueError unless the heads divide the embedding.
   explicit MultiheadAttentionImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
-  /// Draws all weights anew but the output projection's, as PyTorch; biases become 0, but for those
-  /// of keys and values, which are drawn.
+  /// Draws all weights anew, but for those of the output projection, as PyTorch does; biases become
+  /// 0, and bias_k and bias_v are drawn. Shapes stay.
   void _reset_parameters();
 
   /// The output and, with `need_weights`, the attention weights [N, L, S] (averaged over the heads,
@@ -66,19 +71,22 @@ TAEDA_MODULE(MultiheadAttention);
 class Activation : public std::variant<Nonlinearity, std::function<Tensor(const Tensor&)>> {
  public:
   using variant::variant;
-  // Compiled once: every program would else write what copies and destroys a variant.
+  /// The activation of a transformer's layers: kReLU, the default, kGELU, or a function from a
+  /// tensor to one of the same shape. Its copies are compiled once, in the library.
   Activation(Nonlinearity kind);
   Activation(const Activation& other);
   Activation(Activation&& other) noexcept;
   Activation& operator=(const Activation& other);
   Activation& operator=(Activation&& other) noexcept;
   ~Activation();
-  /// One of several forms.
+  /// From the form that a variant holds: kReLU, the default of layers, kGELU, or a function of a
+  /// tensor.
   template <class... Form>
   Activation(const std::variant<Form...>& form)
       : variant(std::visit([](const auto& f) { return variant(f); }, form)) {}
 };
-using activation_t = Activation;  ///< libtorch's name
+/// The type of an activation under libtorch's name; kReLU is the default.
+using activation_t = Activation;
 
 namespace detail {
 /// Throws ValueError for a Nonlinearity that is neither kReLU nor kGELU, and for an empty function.
@@ -86,7 +94,8 @@ void check_activation(const activation_t& activation);
 Tensor activate(const activation_t& activation, const Tensor& x);
 }  // namespace detail
 
-/// Of modules TransformerEncoderLayer and TransformerDecoderLayer.
+/// Options of the modules TransformerEncoderLayer and TransformerDecoderLayer, for sequences [L, N,
+/// d_model].
 struct TransformerEncoderLayerOptions {
   /// E, the size of inputs and outputs; a multiple of the heads.
   Option<int64_t> d_model;
@@ -100,12 +109,13 @@ struct TransformerEncoderLayerOptions {
   Option<Activation> activation = kReLU;
   /// Whether inputs and outputs are [N, L, E] instead of [L, N, E].
   Option<bool> batch_first = false;
-  /// Whether inputs of attention and linear maps are normalised, instead of sums with their
-  /// results.
+  /// Whether the inputs of attention and linear maps are normalised, instead of the sums with their
+  /// results; false by default.
   Option<bool> norm_first = false;
 };
 
-/// Self-attention and a feed-forward network, each with a residual connection and a layer norm.
+/// Self-attention and a feed-forward network, each with a residual connection and a layer norm
+/// (Vaswani et al. 2017, arXiv:1706.03762): [L, N, d_model] stays. Throws Error for other sizes.
 class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {
  public:
   using Options = TransformerEncoderLayerOptions;
@@ -113,7 +123,7 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
       : TransformerEncoderLayerImpl(Options{d_model, nhead}) {}
   explicit TransformerEncoderLayerImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
-  /// Those of all its layers, drawn anew.
+  /// Draws the parameters of all its layers anew; shapes stay.
   void reset_parameters();
   Tensor forward(const Tensor& src, const Tensor& src_mask = {},
                  const Tensor& src_key_padding_mask = {});

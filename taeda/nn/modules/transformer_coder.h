@@ -12,7 +12,8 @@ namespace taeda::inline v0_2::nn {
 using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
 
 /// Self-attention, attention to the encoder's output and a feed-forward network, each with a
-/// residual connection and a layer norm.
+/// residual connection and a layer norm (Vaswani et al. 2017, arXiv:1706.03762): `tgt` [L, N,
+/// d_model], whose shape stays, and `memory` [S, N, d_model].
 class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl> {
  public:
   using Options = TransformerDecoderLayerOptions;
@@ -20,7 +21,7 @@ class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl
       : TransformerDecoderLayerImpl(Options{d_model, nhead}) {}
   explicit TransformerDecoderLayerImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
-  /// Those of all its layers, drawn anew.
+  /// Draws the parameters of all its layers anew; shapes stay.
   void reset_parameters();
   Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {},
                  const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
@@ -38,9 +39,9 @@ class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl
 };
 TAEDA_MODULE(TransformerDecoderLayer);
 
-/// Of module TransformerEncoder.
+/// Options of the module TransformerEncoder, for sequences [L, N, d_model].
 struct TransformerEncoderOptions {
-  /// The layer of which copies are taken.
+  /// The layer of which `num_layers` copies are taken; its options are the defaults of them all.
   Option<TransformerEncoderLayer> encoder_layer;
   /// How many copies, at least 1 to be called.
   Option<int64_t> num_layers;
@@ -48,7 +49,8 @@ struct TransformerEncoderOptions {
   Option<AnyModule> norm = AnyModule();
 };
 
-/// `num_layers` layers one after the other, which start equal.
+/// `num_layers` encoder layers one after the other, which start equal, and an optional norm at the
+/// end; [L, N, d_model] stays.
 class TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl> {
  public:
   using Options = TransformerEncoderOptions;
@@ -56,7 +58,7 @@ class TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl> {
       : TransformerEncoderImpl(Options{std::move(encoder_layer), num_layers}) {}
   explicit TransformerEncoderImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
-  /// Draws all matrices again, Xavier uniform.
+  /// Draws all parameters of at least two dimensions anew, Xavier uniform; shapes stay.
   void reset_parameters();
   Tensor forward(const Tensor& src, const Tensor& src_mask = {},
                  const Tensor& src_key_padding_mask = {});
@@ -67,9 +69,9 @@ class TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl> {
 };
 TAEDA_MODULE(TransformerEncoder);
 
-/// Of module TransformerDecoder.
+/// Options of the module TransformerDecoder, for sequences [L, N, d_model].
 struct TransformerDecoderOptions {
-  /// The layer of which copies are taken.
+  /// The layer of which `num_layers` copies are taken; its options are the defaults of them all.
   Option<TransformerDecoderLayer> decoder_layer;
   /// How many copies, at least 1 to be called.
   Option<int64_t> num_layers;
@@ -77,7 +79,8 @@ struct TransformerDecoderOptions {
   Option<AnyModule> norm = AnyModule();
 };
 
-/// `num_layers` layers one after the other, which start equal and all attend to `memory`.
+/// `num_layers` decoder layers one after the other, which start equal and all attend to `memory`
+/// [S, N, d_model], and an optional norm at the end; `tgt` [L, N, d_model] keeps its shape.
 class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
  public:
   using Options = TransformerDecoderOptions;
@@ -85,7 +88,7 @@ class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
       : TransformerDecoderImpl(Options{std::move(decoder_layer), num_layers}) {}
   explicit TransformerDecoderImpl(Options o) : options(std::move(o)) { reset(); }
   void reset() override;
-  /// Draws all matrices again, Xavier uniform.
+  /// Draws all parameters of at least two dimensions anew, Xavier uniform; shapes stay.
   void reset_parameters();
   Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {},
                  const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
@@ -97,15 +100,15 @@ class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
 };
 TAEDA_MODULE(TransformerDecoder);
 
-/// Of module Transformer.
+/// Options of the module Transformer, for sources [S, N, d_model] and targets [L, N, d_model].
 struct TransformerOptions {
   /// E, the size of inputs and outputs; a multiple of the heads.
   Option<int64_t> d_model = 512;
   /// How many attentions there are side by side, at least 1.
   Option<int64_t> nhead = 8;
-  /// How many layers the encoder has.
+  /// How many layers the encoder has; 6 by default.
   Option<int64_t> num_encoder_layers = 6;
-  /// How many the decoder has.
+  /// How many layers the decoder has; 6 by default.
   Option<int64_t> num_decoder_layers = 6;
   /// The size between the two linear maps of a layer.
   Option<int64_t> dim_feedforward = 2048;
@@ -116,15 +119,19 @@ struct TransformerOptions {
   /// A module of which a copy is the encoder, and whose forward takes the same arguments; empty for
   /// a TransformerEncoder.
   Option<AnyModule> custom_encoder = AnyModule();
-  /// The same for the decoder.
+  /// A module in the decoder's place; by default none, and the decoder is made of the other
+  /// options.
   Option<AnyModule> custom_decoder = AnyModule();
   /// Whether inputs and outputs are [N, L, E] instead of [L, N, E].
   Option<bool> batch_first = false;
-  /// As TransformerEncoderLayerOptions has it.
+  /// Whether the inputs of attention and linear maps are normalised, instead of the sums with their
+  /// results; false by default.
   Option<bool> norm_first = false;
 };
 
-/// Encoder and decoder, each with a layer norm at its end; all matrices start Xavier uniform.
+/// Encoder and decoder, each with a layer norm at its end (Vaswani et al. 2017, arXiv:1706.03762);
+/// all matrices start Xavier uniform. Sources [S, N, d_model] and targets [L, N, d_model] give [L,
+/// N, d_model].
 class TransformerImpl : public Cloneable<TransformerImpl> {
  public:
   using Options = TransformerOptions;

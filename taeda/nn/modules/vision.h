@@ -18,7 +18,8 @@ class UpsampleImpl : public detail::OptionsModule<UpsampleOptions, UpsampleImpl>
 };
 TAEDA_MODULE(Upsample);
 
-/// Channels as finer pixels.
+/// Channels as finer pixels: [*, C r r, H, W] gives [*, C, r H, r W] (Shi et al. 2016,
+/// arXiv:1609.05158). Throws Error unless r r divides the channels.
 class PixelShuffleImpl : public detail::OptionsModule<PixelShuffleOptions, PixelShuffleImpl> {
  public:
   using OptionsModule::OptionsModule;
@@ -27,7 +28,8 @@ class PixelShuffleImpl : public detail::OptionsModule<PixelShuffleOptions, Pixel
 };
 TAEDA_MODULE(PixelShuffle);
 
-/// Pixels as more channels.
+/// Pixels as more channels: [*, C, r H, r W] gives [*, C r r, H, W]. Throws Error unless r divides
+/// height and width.
 class PixelUnshuffleImpl : public detail::OptionsModule<PixelUnshuffleOptions, PixelUnshuffleImpl> {
  public:
   using OptionsModule::OptionsModule;
@@ -36,7 +38,8 @@ class PixelUnshuffleImpl : public detail::OptionsModule<PixelUnshuffleOptions, P
 };
 TAEDA_MODULE(PixelUnshuffle);
 
-/// Windows as columns.
+/// The windows of images [N, C, H, W] as columns, [N, C kh kw, L]. Throws Error for sizes that give
+/// no window.
 class UnfoldImpl : public detail::OptionsModule<UnfoldOptions, UnfoldImpl> {
  public:
   using OptionsModule::OptionsModule;
@@ -45,7 +48,7 @@ class UnfoldImpl : public detail::OptionsModule<UnfoldOptions, UnfoldImpl> {
 };
 TAEDA_MODULE(Unfold);
 
-/// Columns summed to images.
+/// Columns [N, C kh kw, L] summed to images [N, C, H, W]. Throws Error where sizes do not fit.
 class FoldImpl : public detail::OptionsModule<FoldOptions, FoldImpl> {
  public:
   FoldImpl(ExpandingArray<2> output_size, ExpandingArray<2> kernel_size)

@@ -14,6 +14,7 @@
 #include "taeda/kernels/create.h"
 #include "taeda/ops/create/create_common.h"
 #include "taeda/ops/create/stored.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/meta_guard.h"
 #include "taeda/ops/shape/join.h"
@@ -210,6 +211,7 @@ ScalarType space_dtype(const char* name, const Scalar& start, const Scalar& end,
 
 /// An end of the numbers of a dtype; below 0 a byte's counts from 256 down.
 Scalar end_of(const Scalar& s, ScalarType t) {
+  detail::check_number(t, s);
   return t == kByte && s.toDouble() < 0 ? Scalar(int64_t{static_cast<uint8_t>(s.toLong())}) : s;
 }
 

@@ -9,6 +9,7 @@
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/create/create_common.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/pointwise.h"
@@ -187,6 +188,8 @@ Tensor detail::convert_stored(const Tensor& in, ScalarType to) {
 }
 
 void detail::fill_elements(const Tensor& out, const Scalar& value) {
+  // Kernels have floats. One element becomes infinite, as in PyTorch.
+  if (is_reduced_floating(out.dtype()) && out.numel() != 1) check_number(out.dtype(), value);
   if (!is_stored(out.dtype())) return pointwise_into(fill_with(value, out.dtype()), out);
   pointwise_into(Fill{word_of(value, out.dtype())}, as_words(out));
 }

@@ -6,6 +6,7 @@
 #include "taeda/kernels/pointwise/activation_backward.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/assign.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
@@ -76,10 +77,15 @@ Scalar whole_or_real(double number) {
 /// Throws Error, in PyTorch's words, if the tensor's dtype has no such value, or what it is
 /// computed with no such limit.
 void check_threshold(const Tensor& self, double limit, double value) {
-  dispatch(RealTypes{}, "threshold", self.dtype(), [&]<class T>() {
-    static_cast<void>(whole_or_real(limit).to<opmath_t<T>>());
-    static_cast<void>(whole_or_real(value).to<T>());
-  });
+  dispatch(RealTypes{}, "threshold", self.dtype(), []<class T>() {});
+  detail::check_number(computing_dtype(self.dtype()), whole_or_real(limit));
+  detail::check_number(self.dtype(), whole_or_real(value));
+}
+
+/// Throws Error, in PyTorch's words, for a number that what `self` is computed with has not.
+void check_numbers(const char* name, const Tensor& self, std::initializer_list<double> numbers) {
+  check_floating(name, self);
+  for (const double n : numbers) detail::check_number(computing_dtype(self.dtype()), n);
 }
 
 }  // namespace
@@ -126,6 +132,7 @@ Tensor& do_threshold_(const Tensor& self, RealArg limit, RealArg value) {
 }
 
 Tensor do_leaky_relu(const Tensor& self, RealArg negative_slope) {
+  check_numbers("leaky_relu", self, {negative_slope});
   return activation("leaky_relu", "LeakyReluBackward0", LeakyRelu(negative_slope), self,
                     [=](const Tensor& g, const Tensor& x) {
                       return gradient("LeakyReluBackwardBackward0",
@@ -134,6 +141,7 @@ Tensor do_leaky_relu(const Tensor& self, RealArg negative_slope) {
 }
 
 Tensor& do_leaky_relu_(const Tensor& self, RealArg slope) {
+  check_numbers("leaky_relu_", self, {slope});
   return activation_("leaky_relu_", LeakyRelu(slope), self,
                      [=](const Tensor& t) { return leaky_relu(t, slope); });
 }
@@ -200,20 +208,17 @@ void check_hardtanh(const Tensor& self, double low, double high) {
                  "Bool inputs not supported for hardtanh");
   TAEDA_CHECK_AS(NotImplementedError, !self.is_complex(),
                  "clamp is not supported for complex types");
+  for (const double bound : {low, high})
+    detail::check_number(is_whole(self) ? kLong : self.dtype(), bound);
   TAEDA_CHECK_VALUE(!(low > high), "hardtanh: min_val cannot be greater than max_val, got ", low,
                     " and ", high);
-}
-
-/// The lower bound for integers: numbers without a sign begin at 0.
-int64_t whole_low(const Tensor& self, double low) {
-  return self.dtype() == kByte ? std::max<int64_t>(int64_t(low), 0) : int64_t(low);
 }
 
 }  // namespace
 
 Tensor do_hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
   check_hardtanh(self, min_val, max_val);
-  if (is_whole(self)) return self.clamp(whole_low(self, min_val), int64_t(max_val));
+  if (is_whole(self)) return self.clamp(int64_t(min_val), int64_t(max_val));
   Tensor y = pointwise_as("hardtanh", Clamp{}, self, double{min_val}, double{max_val});
   if (wants_grad(self))
     record("HardtanhBackward0", y, {self}, [=, x = save_tensor(self)](const Tensor& g) {
@@ -225,7 +230,7 @@ Tensor do_hardtanh(const Tensor& self, RealArg min_val, RealArg max_val) {
 
 Tensor& do_hardtanh_(const Tensor& self, RealArg low, RealArg high) {
   check_hardtanh(self, low, high);
-  if (is_whole(self)) return self.clamp_(whole_low(self, low), int64_t(high));
+  if (is_whole(self)) return self.clamp_(int64_t(low), int64_t(high));
   return in_place(
       "hardtanh_", self, wants_grad(self), [=](const Tensor& t) { return hardtanh(t, low, high); },
       [&] { pointwise_into(Clamp{}, self, self, double{low}, double{high}); });
@@ -262,6 +267,7 @@ namespace {
 
 /// A bound as tensors of a dtype hold it: an element that was made of the bound is not beyond it.
 double bound_of_dtype(ScalarType dtype, double bound) {
+  detail::check_number(dtype, bound);
   if (dtype == kHalf) return float(Half(float(bound)));
   if (dtype == kBFloat16) return float(BFloat16(float(bound)));
   return bound;
@@ -270,7 +276,10 @@ double bound_of_dtype(ScalarType dtype, double bound) {
 }  // namespace
 
 Tensor do_softshrink(const Tensor& self, RealArg lambd) {
-  TAEDA_CHECK(lambd >= 0, "lambda must be greater or equal to 0, but found to be ", lambd, ".");
+  check_floating("softshrink", self);
+  const double most = detail::largest(self.dtype());
+  TAEDA_CHECK(lambd >= 0 && lambd <= most, "lambda must be in range [0, ", most,
+              "] for input dtype ", self.dtype(), ", but found ", lambd);
   const double bound = bound_of_dtype(self.dtype(), lambd);
   return activation("softshrink", "SoftshrinkBackward0", Softshrink(bound), self,
                     [=](const Tensor& g, const Tensor& x) {
@@ -305,6 +314,7 @@ auto elu_second(double alpha, double scale, double input_scale) {
 
 Tensor elu_as(const char* name, const char* node, const Tensor& self, double alpha, double scale,
               double input_scale) {
+  check_numbers(name, self, {alpha, scale, input_scale});
   return activation(
       name, node, Elu(alpha, scale, input_scale), self, [=](const Tensor& g, const Tensor& x) {
         return gradient("EluBackwardBackward0", EluBackward(alpha, scale, input_scale), g, x,
@@ -325,6 +335,7 @@ Tensor do_elu(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_sc
   return elu_as("elu", "EluBackward0", self, alpha, scale, input_scale);
 }
 Tensor& do_elu_(const Tensor& self, RealArg alpha, RealArg scale, RealArg input_scale) {
+  check_numbers("elu_", self, {alpha, scale, input_scale});
   return activation_("elu_", Elu(alpha, scale, input_scale), self,
                      [=](const Tensor& t) { return elu(t, alpha, scale, input_scale); });
 }
@@ -335,6 +346,7 @@ Tensor do_celu(const Tensor& self, RealArg alpha) {
 }
 Tensor& do_celu_(const Tensor& self, RealArg alpha) {
   check_celu(alpha);
+  check_numbers("celu_", self, {alpha, 1 / alpha});
   return activation_("celu_", Elu(alpha, 1, 1 / alpha), self,
                      [=](const Tensor& t) { return celu(t, alpha); });
 }
@@ -347,6 +359,7 @@ Tensor& do_selu_(const Tensor& self) {
 }
 
 Tensor do_softplus(const Tensor& self, RealArg beta, RealArg threshold) {
+  check_numbers("softplus", self, {beta, threshold});
   const auto second = [factor = double{beta}, limit = double{threshold}](const Tensor& v,
                                                                          const Tensor& x) {
     const Tensor s = x.mul(factor).sigmoid();

@@ -8,10 +8,12 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/sparse/sparse_common.h"
-#include "taeda/tensor/result_type.h"
+#include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/mapped.h"
+#include "taeda/tensor/result_type.h"
 
 namespace taeda::inline v0_2 {
 
@@ -24,7 +26,7 @@ using detail::scaled;
 namespace {
 
 void check_alpha(const Operand& a, const Operand& b, const Scalar& alpha) {
-  if (alpha.is_integral()) return;
+  if (alpha.is_integral() && alpha.equal(1)) return;
   const ScalarType result = result_type({a, b});
   TAEDA_CHECK(!alpha.is_boolean() || result == kBool,
               "Boolean alpha only supported for Boolean results.");
@@ -32,6 +34,7 @@ void check_alpha(const Operand& a, const Operand& b, const Scalar& alpha) {
               "For integral input tensors, argument alpha must not be a floating point number.");
   TAEDA_CHECK(is_complex(result) || !alpha.is_complex(),
               "For non-complex input tensors, argument alpha must not be a complex number.");
+  detail::check_number(result, alpha);
 }
 
 bool is_bool(const Tensor& t) { return t.dtype() == kBool; }
@@ -109,6 +112,19 @@ Tensor do_rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 
 // ---- mul, div ----
 
+namespace {
+
+/// Whether a number beside these is one of more digits than they have: it is not rounded to theirs.
+bool has_few_digits(const Tensor& self, const Scalar& number) {
+  return is_reduced_floating(self.dtype()) && !number.is_complex();
+}
+
+/// What multiplies 16-bit floats with a number of float's digits: -0 + number x.
+Add times(double number) { return {static_cast<float>(number)}; }
+const Scalar kNothing = -0.0;
+
+}  // namespace
+
 Tensor do_mul(const Tensor& self, const Tensor& other) {
   if (any_sparse(self, other)) return detail::sparse_mul(self, other);
   Tensor out = pointwise(Mul{}, self, other);
@@ -125,7 +141,9 @@ Tensor do_mul(const Tensor& self, const Tensor& other) {
 Tensor do_mul(const Tensor& self, const Scalar& other) {
   if (!self.is_strided()) [[unlikely]]
     return on_values(self, true, [&](const Tensor& values) { return values.mul(other); });
-  Tensor out = pointwise(Mul{}, self, other);
+  Tensor out = has_few_digits(self, other)
+                   ? pointwise_as("mul", times(other.cast<double>()), kNothing, self)
+                   : pointwise(Mul{}, self, other);
   if (wants_grad(self)) {
     autograd::runs_once();
     record("MulBackward0", out, {self, kNumber},
@@ -162,13 +180,21 @@ void check_divisor(const Operand& a, const Operand& b) {
     const bool* first = zeros.data_ptr<bool>();
     zero = std::find(first, first + zeros.numel(), true) != first + zeros.numel();
   } else {
-    zero = b.scalar().toLong() == 0;
+    zero = b.scalar().equal(0);
   }
   TAEDA_CHECK(!zero, "ZeroDivisionError");
 }
 
 template <class A, class B>
 Tensor divided(const char* op, const A& a, const B& b, Rounding mode) {
+  if constexpr (std::is_same_v<B, Scalar>) {
+    if (has_few_digits(a, b)) {
+      if (mode == Rounding::None)
+        return pointwise_as(op, times(1 / b.template cast<double>()), kNothing, a);
+      const NoGradGuard guard;
+      return divided(op, a.to(kFloat), b, mode).to(a.dtype());
+    }
+  }
   if (mode == Rounding::None) return pointwise_as(op, Div{}, a, b);
   check_divisor(a, b);
   return mode == Rounding::Trunc ? pointwise_as(op, DivTrunc{}, a, b)
@@ -177,12 +203,21 @@ Tensor divided(const char* op, const A& a, const B& b, Rounding mode) {
 
 template <class B>
 void divide_into(const Tensor& self, const B& other, Rounding mode) {
-  if (mode == Rounding::None) return pointwise_into(Div{}, self, self, other);
-  check_divisor(self, other);
+  Tensor from = self;
+  if constexpr (std::is_same_v<B, Scalar>) {
+    if (has_few_digits(self, other)) {
+      if (mode == Rounding::None)
+        return pointwise_into(times(1 / other.template cast<double>()), self, kNothing, self);
+      const NoGradGuard guard;
+      from = self.to(kFloat);
+    }
+  }
+  if (mode == Rounding::None) return pointwise_into(Div{}, self, from, other);
+  check_divisor(from, other);
   if (mode == Rounding::Trunc)
-    pointwise_into(DivTrunc{}, self, self, other);
+    pointwise_into(DivTrunc{}, self, from, other);
   else
-    pointwise_into(DivFloor{}, self, self, other);
+    pointwise_into(DivFloor{}, self, from, other);
 }
 
 }  // namespace
@@ -363,7 +398,12 @@ Tensor& do_mul_(const Tensor& self, const Scalar& other) {
                           [&](const Tensor& self) { return self.mul(other); });
   return in_place_recorded(
       "mul_", "MulBackward0", self, {self, kNumber},
-      [&] { pointwise_into(Mul{}, self, self, other); },
+      [&] {
+        if (has_few_digits(self, other))
+          pointwise_into(times(other.cast<double>()), self, kNothing, self);
+        else
+          pointwise_into(Mul{}, self, self, other);
+      },
       [&] {
         autograd::runs_once();
         return [other](const Tensor& g) { return g.mul(conjugate(other)); };

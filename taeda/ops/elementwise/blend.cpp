@@ -54,6 +54,8 @@ namespace {
 /// A weight as a number of the kind that the ends are: real beside real ones, without which the
 /// result would have another dtype than they.
 Scalar weight_beside(const Tensor& start, const Scalar& weight) {
+  if (is_differentiable(start.dtype()))
+    detail::check_number(computing_dtype(start.dtype()), weight);
   if (!weight.is_complex() || start.is_complex()) return weight;
   return start.dtype() == kDouble ? weight.toDouble() : weight.toFloat();
 }

@@ -6,6 +6,7 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/assign.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/elementwise/unary.h"
@@ -28,18 +29,21 @@ Scalar bound_in(ScalarType t, const OptionalScalar& bound, bool is_low) {
   const double infinity = std::numeric_limits<double>::infinity();
   if (is_floating_point(t)) {
     if (!bound) return is_low ? -infinity : infinity;
-    dispatch(FloatTypes{}, "clamp", t, [&]<class T>() { static_cast<void>(bound->to<T>()); });
+    detail::check_number(t, *bound);
     return *bound;
   }
   const auto within = [&](int64_t lowest, int64_t highest) {
     if (!bound) return is_low ? lowest : highest;
-    const int64_t number = bound->toLong();
-    TAEDA_CHECK(is_low ? number <= highest : number >= lowest, "Clamp ", is_low ? "min" : "max",
-                " value ", bound->toDouble(), " is outside the representable range of ", t);
+    const bool beyond = bound->type() == kUInt64;  // what no int64 is
+    const int64_t number = beyond ? std::numeric_limits<int64_t>::max() : bound->toLong();
+    TAEDA_CHECK(is_low ? number <= highest && !beyond : number >= lowest, "Clamp ",
+                is_low ? "min" : "max", " value ", bound->toDouble(),
+                " is outside the representable range of ", t);
     return std::clamp(number, lowest, highest);
   };
   if (is_wide_unsigned(t)) {  // the highest uint64 by its bits
     if (t != kUInt64) return within(0, (int64_t{1} << 8 * element_size(t)) - 1);
+    if (bound && bound->type() == kUInt64) return static_cast<int64_t>(bound->to<uint64_t>());
     return !bound && !is_low ? -1 : within(0, std::numeric_limits<int64_t>::max());
   }
   int64_t result = 0;

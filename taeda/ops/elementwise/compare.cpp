@@ -4,6 +4,7 @@
 #include "taeda/base/warning.h"
 #include "taeda/kernels/pointwise/compare.h"
 #include "taeda/ops/create/stored.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/elementwise/unary.h"
@@ -145,9 +146,27 @@ Tensor do_where(const Tensor& condition, const Tensor& self, const Tensor& other
   return out;
 }
 
+namespace {
+
+/// A choice between tensors and numbers, which must be some of the common dtype. Those beyond the
+/// 16-bit floats become infinite.
+Tensor choose(const Tensor& condition, const Operand& self, const Operand& other) {
+  const ScalarType t = result_type({self, other});
+  for (const Operand* o : {&self, &other})
+    if (!o->tensor() && !is_reduced_floating(t)) detail::check_number(t, o->scalar());
+  if (!is_stored(t)) return pointwise(Where{}, condition, self, other);
+  const auto as_tensor = [&](const Operand& o) {
+    return o.tensor() ? o.tensor()->to(t)
+                      : full({}, o.scalar(), TensorOptions(t).device(condition.device()));
+  };
+  return where(condition, as_tensor(self), as_tensor(other));
+}
+
+}  // namespace
+
 Tensor do_where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   const Tensor chosen = checked_condition(condition);
-  Tensor out = pointwise(Where{}, chosen, self, other);
+  Tensor out = choose(chosen, self, other);
   if (wants_grad(other))
     record("WhereBackward0", out, {other}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
       return masked(logical_not(c.unpack()), g);
@@ -157,7 +176,7 @@ Tensor do_where(const Tensor& condition, const Scalar& self, const Tensor& other
 
 Tensor do_where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   const Tensor chosen = checked_condition(condition);
-  Tensor out = pointwise(Where{}, chosen, self, other);
+  Tensor out = choose(chosen, self, other);
   if (wants_grad(self))
     record("WhereBackward0", out, {self}, [c = save_tensor(chosen, "condition")](const Tensor& g) {
       return masked(c.unpack(), g);
@@ -166,8 +185,7 @@ Tensor do_where(const Tensor& condition, const Tensor& self, const Scalar& other
 }
 
 Tensor do_where(const Tensor& condition, const Scalar& self, const Scalar& other) {
-  const Tensor chosen = checked_condition(condition);
-  return pointwise(Where{}, chosen, self, other);
+  return choose(checked_condition(condition), self, other);
 }
 
 // ---- equality of whole tensors ----
@@ -211,17 +229,12 @@ Tensor do_isclose(const Tensor& self, const Tensor& other, double rtol, double a
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   TAEDA_CHECK(!is_mapped(self) && !is_mapped(other),
-              "vmap over torch.allclose isn't supported yet. Please file an issue at "
-              "https://github.com/pytorch/pytorch/issues if you need this feature.");
+              "vmap over torch.allclose isn't supported yet.");
   return isclose(self, other, rtol, atol, equal_nan).all().item<bool>();
 }
 
 bool Tensor::is_nonzero() const {
-  TAEDA_CHECK(
-      !is_mapped(*this),
-      "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "
-      "flow. We don't support that yet, please file an issue at "
-      "https://github.com/pytorch/pytorch/issues .");
+  if (is_mapped(*this)) refuse_control_flow();
   TAEDA_CHECK(numel() != 0, "Boolean value of Tensor with no values is ambiguous");
   TAEDA_CHECK(numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
   return reshape({}).to(kBool).item<bool>();

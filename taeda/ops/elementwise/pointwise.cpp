@@ -199,7 +199,10 @@ constexpr std::string_view kComputeUnsigned[] = {
       words[i] = move(t->to(kLong));
       operands.push_back(words[i]);
     } else {
-      operands.push_back(Scalar(inputs[i].scalar().to<int64_t>() ^ moved));
+      const Scalar& number = inputs[i].scalar();
+      const int64_t bits = number.type() == kUInt64 ? static_cast<int64_t>(number.to<uint64_t>())
+                                                    : number.to<int64_t>();
+      operands.push_back(Scalar(bits ^ moved));
     }
   }
   Tensor computed = words[0];  // none is below 0

@@ -3,6 +3,7 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/unary.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
@@ -17,9 +18,12 @@ using detail::conjugate;
 namespace {
 
 void check_exponent(const Tensor& base, const Scalar& exponent) {
-  TAEDA_CHECK(
-      !(is_integral(base.dtype(), true) && exponent.is_integral(true) && exponent.toLong() < 0),
-      "Integers to negative integer powers are not allowed.");
+  const bool integral = is_integral(base.dtype(), true);
+  if (!integral && !is_reduced_floating(base.dtype())) return;
+  TAEDA_CHECK(!(integral && exponent.is_integral(true) && exponent.toLong() < 0),
+              "Integers to negative integer powers are not allowed.");
+  const ScalarType t = result_type({base, exponent});
+  if (!is_differentiable(t) || is_reduced_floating(t)) detail::check_number(t, exponent);
 }
 
 /// Calls `run` with the formula of an exponent: most common ones need no logarithm. `run(op)` for a

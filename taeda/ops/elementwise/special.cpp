@@ -10,6 +10,7 @@
 #include "taeda/kernels/pointwise/special.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
@@ -156,6 +157,9 @@ Tensor compose_logit(const Tensor& self, std::optional<double> eps) {
 
 Tensor do_logit(const Tensor& self, std::optional<double> eps) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  if (eps && !self.is_complex())
+    detail::check_number(is_integral(self.dtype(), true) ? get_default_dtype() : self.dtype(),
+                         *eps);
   Tensor y =
       is_composed(self) ? compose_logit(self, eps) : pointwise(Logit{eps.value_or(none)}, self);
   if (wants_grad(self))

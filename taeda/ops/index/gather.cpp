@@ -145,6 +145,7 @@ Tensor do_index_add(const Tensor& self, int64_t dim, const Tensor& index, const 
                     const Scalar& alpha) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_source("index_add_", self, d, index, source);
+  detail::check_number(self.dtype(), alpha);
   Tensor out;
   {
     NoGradGuard guard;
@@ -171,6 +172,7 @@ Tensor& do_index_add_(const Tensor& self, int64_t dim, const Tensor& index, cons
       [&] {
         const int64_t d = wrap_dim(dim, self.dim());
         check_source("index_add_", self, d, index, source);
+        detail::check_number(self.dtype(), alpha);
         check_no_internal_overlap(self);
         check_no_overlap(self, {&index, &source});
         put_rows("index_add", self, d, index, alpha.equal(1) ? source : source.mul(alpha), true);
@@ -514,10 +516,7 @@ void check_mask(const Tensor& self, const Tensor& mask, const Scalar* value) {
   TAEDA_CHECK(mask.device() == self.device(),
               "expected self and mask to be on the same device, but got mask on ", mask.device(),
               " and self on ", self.device());
-  if (!value) return;
-  TAEDA_CHECK(
-      !value->is_complex() || self.is_complex() || value->to<std::complex<double>>().imag() == 0,
-      "value cannot be converted to type ", dtype_name(self.dtype()), " without overflow");
+  if (value && value->is_complex()) detail::check_number(self.dtype(), *value);
 }
 
 void fill_masked(const Tensor& out, const Tensor& in, const Tensor& mask, const Scalar& value) {

@@ -8,6 +8,7 @@
 #include "taeda/kernels/index.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/iter.h"
 
@@ -357,8 +358,7 @@ Tensor& do_index_put_(const Tensor& self, ArrayRef<TensorIndex> indices, const T
   }
   // One number through masks is masked_fill, which converts it.
   if (fills && values.is_cpu() && values.dtype() != self.dtype()) {
-    TAEDA_CHECK(self.is_complex() || !values.is_complex(), "value cannot be converted to type ",
-                dtype_name(self.dtype()), " without overflow");
+    if (values.is_complex()) detail::check_number(self.dtype(), values.item());
     return self.index_put_(indices, values.to(self.dtype()));
   }
   TAEDA_CHECK(values.dtype() == self.dtype(),

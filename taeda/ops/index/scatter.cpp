@@ -58,7 +58,8 @@ Tensor do_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& s
   TAEDA_CHECK(mask.dtype() == kBool, "Mask tensor can take 0 and 1 values only");
   const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
   const Tensor chosen = mask.expand(shape), list = source.reshape({-1});
-  TAEDA_CHECK(chosen.is_meta() || chosen.sum().item<int64_t>() <= list.numel(),
+  const Tensor counts = plain_of(chosen.sum());  // one, or one for each sample of a map
+  TAEDA_CHECK(counts.is_meta() || counts.le(list.numel()).all().item<bool>(),
               "Number of elements of source < number of ones in mask");
   const Tensor target = self.expand(shape);
   if (list.numel() == 0) return target.clone();
@@ -304,7 +305,7 @@ Tensor copy_where_it_lies(const Tensor& self) {
 }  // namespace
 
 Tensor do_as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
-                          IntArrayRef stride, OptionalDim storage_offset) {
+                             IntArrayRef stride, OptionalDim storage_offset) {
   const Tensor out = copy_where_it_lies(self);
   return with_part(out, out.as_strided(size, stride, storage_offset), src);
 }

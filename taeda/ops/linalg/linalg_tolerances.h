@@ -15,16 +15,21 @@ Tensor pinv_within(const Tensor& A, const Tensor& atol, const Tensor& rtol, bool
 Tensor rank_within(const Tensor& A, const Tensor& atol, const Tensor& rtol, bool hermitian);
 template <class T>
 concept Tolerance = std::same_as<T, Tensor> || std::same_as<T, std::optional<Tensor>>;
+template <class T>
+concept GivenOrNot = Tolerance<T> || std::same_as<T, std::nullopt_t>;
 }  // namespace detail
 
-/// `pinv` and `matrix_rank` with tensors, one number for each matrix, as tolerances.
-Tensor pinv(const Tensor& A, const detail::Tolerance auto& atol, const detail::Tolerance auto& rtol,
-            bool hermitian = false) {
-  return detail::pinv_within(A, atol, rtol, hermitian);
+/// `pinv` and `matrix_rank` with tensors, one number for each matrix, as tolerances, of which one
+/// may be absent.
+template <detail::GivenOrNot A, detail::GivenOrNot R>
+requires(detail::Tolerance<A> || detail::Tolerance<R>) Tensor
+    pinv(const Tensor& matrices, const A& atol, const R& rtol, bool hermitian = false) {
+  return detail::pinv_within(matrices, atol, rtol, hermitian);
 }
-Tensor matrix_rank(const Tensor& A, const detail::Tolerance auto& atol,
-                   const detail::Tolerance auto& rtol, bool hermitian = false) {
-  return detail::rank_within(A, atol, rtol, hermitian);
+template <detail::GivenOrNot A, detail::GivenOrNot R>
+requires(detail::Tolerance<A> || detail::Tolerance<R>) Tensor
+    matrix_rank(const Tensor& matrices, const A& atol, const R& rtol, bool hermitian = false) {
+  return detail::rank_within(matrices, atol, rtol, hermitian);
 }
 /// With the relative tolerance of `pinv` alone, and the absolute one of `matrix_rank`.
 Tensor pinv(const Tensor& A, const detail::Tolerance auto& rcond, bool hermitian = false) {

@@ -1,11 +1,6 @@
 #include "taeda/ops/map/call.h"
 
-#include <bit>
-#include <mutex>
-#include <unordered_set>
-
 #include "taeda/base/error.h"
-#include "taeda/base/warning.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/map/rules.h"
 #include "taeda/ops/shape/join.h"
@@ -15,8 +10,6 @@ namespace taeda::inline v0_2 {
 namespace {
 
 using ArgumentKind = MapArgument::Kind;
-
-int innermost_of(uint64_t levels) { return 63 - std::countl_zero(levels); }
 
 /// The levels of what an operation is called with, among them the tensors that index.
 uint64_t levels_of_indices(ArrayRef<TensorIndex> indices) {
@@ -71,7 +64,7 @@ void MapCall::refuse_unmapped_self() const {
   const MapRule rule = find_map_rule(name());
   const bool by_element = rule == map_rules::pointwise || name().starts_with("masked_fill");
   const std::string what = by_element ? "inplace arithmetic" : name_;
-  throw Error(taeda::detail::concat(
+  throw UnmappedError(taeda::detail::concat(
       "vmap: ", what,
       "(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
       "that has more elements than `self`. This happened due to `other` being vmapped over but "
@@ -89,9 +82,10 @@ void MapCall::give_level() {
 
 bool MapCall::answer() {
   const uint64_t levels = collect();
-  const bool random = Maps::depth() > 0 && draws_numbers(*this);
+  depth = static_cast<int8_t>(Maps::depth());
+  const bool random = depth > 0 && draws_numbers(*this);
   if (!levels && !random) return false;
-  level = random ? Maps::depth() : innermost_of(levels);
+  level = random ? depth : innermost_of(levels);
   samples = Maps::samples(level);
   Tensor self;
   if (in_place && !operands.empty()) self = *operands[0].tensor;
@@ -110,6 +104,31 @@ bool MapCall::answer() {
   return true;
 }
 
+std::vector<Tensor> MapCall::run_by_parts() {
+  std::vector<Tensor> out;
+  {
+    const Maps::Outside inside(depth + 1);
+    std::vector<Tensor> given;
+    for (MapOperand& o : operands) {
+      given.push_back(*o.tensor);
+      if (o.mapped) *o.tensor = raised(*o.tensor, level);
+    }
+    const auto take_back = [&] {
+      for (size_t i = 0; i < given.size(); ++i) *operands[i].tensor = given[i];
+    };
+    try {
+      out = run_(frame_, true);
+    } catch (...) {
+      take_back();
+      throw;
+    }
+    take_back();
+  }
+  for (Tensor& r : out)
+    if (r.defined()) r = mapped_levels(r) >> level & 1 ? lowered(r) : with_samples(samples, r);
+  return out;
+}
+
 MapOperand* MapCall::operand(size_t i) {
   for (MapOperand& o : operands)
     if (o.argument == i) return &o;
@@ -118,10 +137,15 @@ MapOperand* MapCall::operand(size_t i) {
 
 void MapCall::expand(MapOperand& o) const {
   if (o.mapped) return;
-  DimVector sizes(o.tensor->sizes());
-  sizes.insert(0, samples);
-  *o.tensor = o.tensor->unsqueeze(0).expand(sizes);
+  *o.tensor = with_samples(samples, *o.tensor);
   o.mapped = true;
+}
+
+void MapCall::give(const Tensor& result) {
+  if (in_place)
+    tensor(0).copy_(result);
+  else
+    results = {result};
 }
 
 void MapCall::expand_all() {
@@ -148,19 +172,6 @@ int64_t MapCall::most_dims() const {
 
 namespace {
 
-void warn_once_of_loop(std::string_view name) {
-  static std::mutex mutex;
-  static std::unordered_set<std::string> warned;
-  {
-    const std::lock_guard lock(mutex);
-    if (!warned.emplace(name).second) return;
-  }
-  TAEDA_WARN(
-      "There is a performance drop because we have not yet implemented the batching rule for "
-      "aten::",
-      name, ". Please file us an issue on GitHub so that we can prioritize its implementation.");
-}
-
 /// Index tensors of one sample.
 std::vector<TensorIndex> indices_of(ArrayRef<TensorIndex> all, int level, int64_t i) {
   std::vector<TensorIndex> out(all.begin(), all.end());
@@ -176,7 +187,11 @@ std::vector<TensorIndex> indices_of(ArrayRef<TensorIndex> all, int level, int64_
 }  // namespace
 
 void loop_over_samples(MapCall& call, bool same_draws) {
-  if (!draws_numbers(call)) warn_once_of_loop(call.name());
+  if (!draws_numbers(call))
+    warn_once_of_samples(taeda::detail::concat(
+        "There is a performance drop because we have not yet implemented the batching rule for "
+        "aten::",
+        call.name(), "."));
   std::vector<Tensor> given;
   for (const MapOperand& o : call.operands) given.push_back(*o.tensor);
   std::vector<ArrayRef<TensorIndex>> indices(call.size());

@@ -92,7 +92,7 @@ struct MapOperand {
 
 class MapCall {
  public:
-  using Run = std::vector<Tensor> (*)(void* frame);
+  using Run = std::vector<Tensor> (*)(void* frame, bool by_parts);
 
   MapCall(const char* name, ArrayRef<MapArgument> arguments, bool in_place, Run run, void* frame)
       : arguments(arguments), in_place(in_place), name_(name), run_(run), frame_(frame) {}
@@ -106,9 +106,12 @@ class MapCall {
   /// "softmax", "cumsum_", "linalg_det".
   std::string_view name() const { return name_; }
   /// The operation itself, with the arguments as they are now.
-  std::vector<Tensor> run() { return run_(frame_); }
+  std::vector<Tensor> run() { return run_(frame_, false); }
   /// `run`, where one result is expected.
   Tensor run_one() { return run()[0]; }
+  /// The body of an operation that is made of others, in the map, which has rules for these.
+  /// Throws UnmappedError where it is not made of them alone.
+  std::vector<Tensor> run_by_parts();
 
   // For rules: the arguments, by their places, of which the innermost level is taken.
   size_t size() const { return arguments.size(); }
@@ -134,6 +137,8 @@ class MapCall {
   static void align(MapOperand& o, int64_t dims);
   void align_all(int64_t dims);
   int64_t most_dims() const;
+  /// The one result: `self` has it in the form in place.
+  void give(const Tensor& result);
   IntArrayRef keep(DimVector list) { return lists_.emplace_back(std::move(list)); }
   ArrayRef<TensorIndex> keep(std::vector<TensorIndex> list) {
     return index_lists_.emplace_back(std::move(list));
@@ -141,6 +146,7 @@ class MapCall {
 
   ArrayRef<MapArgument> arguments;
   bool in_place;
+  int8_t depth = 0;  ///< of the maps that the call is in
   int level = 0;
   int64_t samples = 0;
   std::vector<MapOperand> operands;

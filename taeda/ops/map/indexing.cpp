@@ -3,7 +3,6 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/map/rules.h"
-#include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::map_rules {
 
@@ -92,9 +91,10 @@ Indices with_numbers(MapCall& call, ArrayRef<TensorIndex> indices, int64_t block
 
 void refuse_mapped_masks(ArrayRef<TensorIndex> indices, int level) {
   for (const TensorIndex& i : indices)
-    TAEDA_CHECK(!is_mask(i) || !is_index_mapped(i, level),
-                "vmap: We do not support batching operators that can support dynamic shape. "
-                "Attempting to batch over indexing with a boolean mask.");
+    if (is_mask(i) && is_index_mapped(i, level))
+      throw UnmappedError(
+          "vmap: We do not support batching operators that can support dynamic shape. Attempting "
+          "to batch over indexing with a boolean mask.");
 }
 
 bool index(MapCall& call) {
@@ -148,8 +148,7 @@ bool index_put(MapCall& call) {
   if (shape.mapped || (shape.any && !shape.together)) return false;
   Indices all = behind_all(indices);
   if (call.is_mapped(2)) {
-    NoGradGuard guard;
-    const int64_t dims = call.tensor(0).index(ArrayRef<TensorIndex>(all)).dim() - 1;
+    const int64_t dims = call.tensor(0).detach().index(ArrayRef<TensorIndex>(all)).dim() - 1;
     MapCall::align(*call.operand(2), dims);
     if (call.operand(2)->dims > dims) return false;
   }

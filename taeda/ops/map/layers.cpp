@@ -1,6 +1,7 @@
 // Rules of layers: the samples are more of a batch, or of its channels.
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/map/rules.h"
 #include "taeda/ops/nn/embedding.h"
 #include "taeda/ops/nn/norm.h"
@@ -140,16 +141,81 @@ bool instance_norm(MapCall& call) {
   return !call.operand(3) && !call.operand(4) && call.operands[0].dims >= 3 && batched(call);
 }
 
+/// Other modes than constant take one batch, and refuse more padding than there are dimensions.
+bool pad(MapCall& call) {
+  const auto padded = static_cast<int64_t>(call.at<IntArrayRef>(1).size()) / 2;
+  const int64_t dims = call.operands[0].dims;
+  if (call.at<int64_t>(2) == 0) return padded <= dims && as_it_is(call);
+  return (dims == padded + 1 || dims == padded + 2) && folded_into_batch(call, padded + 2);
+}
+
+/// Signals of [elements] or [batch, elements], spectra with one dimension more.
+template <int64_t Batched>
+bool signal(MapCall& call) {
+  if (others_mapped(call)) return by_parts(call);
+  const int64_t dims = call.operands[0].dims;
+  return (dims == Batched || dims == Batched - 1) && folded_into_batch(call, Batched);
+}
+
+/// Operands of one batch.
+bool all_batched(MapCall& call) {
+  for (const MapOperand& o : call.operands)
+    if (o.dims < 2 || o.dims != call.operands[0].dims) return false;
+  call.expand_all();
+  const int64_t batch = call.tensor(0).size(1);
+  for (const MapOperand& o : call.operands)
+    if (o.tensor->size(1) != batch) return false;
+  for (MapOperand& o : call.operands) *o.tensor = o.tensor->flatten(0, 1);
+  call.results = {call.run_one().unflatten(0, {call.samples, batch})};
+  return true;
+}
+
+/// A network for all samples has a larger batch; networks of each sample's own are taken apart.
+bool recurrent(MapCall& call) {
+  for (const MapOperand& o : call.operands)
+    if (o.argument == 2 && o.mapped) return by_parts(call);
+  for (const MapOperand& o : call.operands)
+    if (o.argument < 2 && o.dims != 3) return false;
+  const bool batch_first = call.at<bool>(8);
+  const auto batch_of = [&](size_t argument) { return batch_first && argument == 0 ? 0 : 1; };
+  int64_t batch = -1;
+  for (MapOperand& o : call.operands) {
+    if (o.argument == 2) continue;
+    call.expand(o);
+    const int64_t at = batch_of(o.argument), size = o.tensor->size(at + 1);
+    if (batch >= 0 && batch != size) return false;
+    batch = size;
+  }
+  for (MapOperand& o : call.operands)
+    if (o.argument != 2) {
+      const int64_t at = batch_of(o.argument);
+      *o.tensor = o.tensor->movedim(0, at).flatten(at, at + 1);
+    }
+  call.results = call.run();
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    const int64_t at = batch_of(i);
+    call.results[i] = call.results[i].unflatten(at, {call.samples, batch}).movedim(at, 0);
+  }
+  return true;
+}
+
+/// The gradient of the padding's row is zero: `padding_idx` of a table is none of all tables'.
 bool embedding(MapCall& call) {
-  if (!call.is_mapped(0)) return as_it_is(call);
-  if (call.at<int64_t>(2) >= 0 || call.at<bool>(3) || call.at<bool>(4)) return false;
+  const int64_t padding = call.at<int64_t>(2);
+  const bool by_frequency = call.at<bool>(3);
+  if (!call.is_mapped(0)) return !by_frequency && as_it_is(call);
+  if (call.at<bool>(4)) return false;
   call.expand_all();
   const int64_t rows = call.tensor(0).size(1);
   DimVector shape(static_cast<size_t>(call.operand(1)->dims) + 1, 1);
   shape[0] = call.samples;
   const Tensor first =
       arange(call.samples, call.tensor(1).options()).mul(Scalar(rows)).reshape(shape);
-  call.results = {taeda::embedding(call.tensor(0).flatten(0, 1), call.tensor(1).add(first))};
+  Tensor out =
+      taeda::embedding(call.tensor(0).flatten(0, 1), call.tensor(1).add(first), -1, by_frequency);
+  if (padding >= 0)
+    out = taeda::where(call.tensor(1).eq(Scalar(padding)).unsqueeze(-1), out.detach(), out);
+  call.results = {out};
   return true;
 }
 
@@ -187,7 +253,7 @@ bool attention(MapCall& call) {
 /// A step of a recurrent network with the same weights for all.
 bool cell(MapCall& call) {
   for (const MapOperand& o : call.operands)
-    if (o.mapped && o.argument > 1) return false;
+    if (o.mapped && o.argument > 1) return by_parts(call);
   const int64_t dims = call.operands[0].dims;
   int64_t batch = 0;
   for (MapOperand& o : call.operands) {
@@ -214,7 +280,12 @@ void add_layers(Table& table) {
       "max_pool2d max_pool2d_with_indices avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d");
   add(table, pool<3>,
       "max_pool3d max_pool3d_with_indices avg_pool3d adaptive_avg_pool3d adaptive_max_pool3d");
-  add(table, batched, "local_response_norm");
+  add(table, batched, "local_response_norm interpolate");
+  add(table, pad, "pad");
+  add(table, signal<2>, "stft");
+  add(table, signal<3>, "istft");
+  add(table, all_batched, "grid_sampler");
+  add(table, recurrent, "lstm gru rnn_tanh rnn_relu");
   add(table, layer_norm, "layer_norm rms_norm");
   add(table, group_norm, "group_norm");
   add(table, batch_norm, "batch_norm");

@@ -75,10 +75,7 @@ bool add_scaled(MapCall& call, const Tensor& made, int64_t dims) {
     self.align(dims);
     out = beta.toComplexDouble() == 1.0 ? out.add(self.t) : out.add(self.t.mul(beta));
   }
-  if (call.in_place)
-    call.tensor(0).copy_(out);
-  else
-    call.results = {out};
+  call.give(out);
   return true;
 }
 
@@ -150,6 +147,23 @@ bool solve(MapCall& call) {
   return true;
 }
 
+/// The numbers that there are not for all samples: an empty list for each.
+bool least_squares(MapCall& call) {
+  if (!solve(call)) return false;
+  for (Tensor& r : call.results)
+    if (r.dim() == 1 && r.numel() == 0) r = r.new_zeros({call.samples, 0});
+  return true;
+}
+
+bool lu_solve(MapCall& call) {
+  const int64_t dims = std::max(call.operand(0)->dims, call.operand(2)->dims);
+  if (call.operand(0)->dims != call.operand(1)->dims + 1) return false;
+  call.expand_all();
+  for (const size_t i : {0, 1, 2}) MapCall::align(*call.operand(i), i == 1 ? dims - 1 : dims);
+  call.results = call.run();
+  return true;
+}
+
 bool one_kind(MapCall& call) {
   for (const MapOperand& o : call.operands)
     if (o.dims != call.operands[0].dims) return false;
@@ -196,6 +210,8 @@ void add_products(Table& table) {
       "linalg_lu_factor linalg_lu_factor_ex linalg_matrix_rank linalg_pinv linalg_qr "
       "linalg_slogdet logdet linalg_matrix_exp linalg_svd linalg_svdvals cholesky_inverse geqrf");
   add(table, solve, "linalg_solve linalg_solve_ex");
+  add(table, least_squares, "linalg_lstsq");
+  add(table, lu_solve, "linalg_lu_solve");
   add(table, one_kind,
       "linalg_solve_triangular cholesky_solve triangular_solve cdist ormqr linalg_ldl_solve");
   add(table, spectrum<2>,

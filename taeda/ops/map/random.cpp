@@ -29,8 +29,9 @@ Draws draws_of(std::string_view name) {
                              "bernoulli_",    "exponential_",     "geometric_",
                              "cauchy_",       "log_normal_"})
       made[each] = Draws::Elements;
-    for (const char* each : {"randperm", "multinomial", "feature_dropout", "feature_dropout_",
-                             "feature_alpha_dropout", "feature_alpha_dropout_"})
+    for (const char* each :
+         {"lstm", "gru", "rnn_tanh", "rnn_relu", "randperm", "multinomial", "feature_dropout",
+          "feature_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_"})
       made[each] = Draws::Whole;
     return made;
   }();
@@ -44,9 +45,8 @@ bool has_tensor(const MapCall& call) { return !call.operands.empty(); }
 bool add_samples_to_sizes(MapCall& call) {
   for (size_t i = 0; i < call.size(); ++i) {
     if (!call.is(i, ArgumentKind::Ints)) continue;
-    DimVector sizes(call.at<IntArrayRef>(i));
-    sizes.insert(0, call.samples);
-    call.at<IntArrayRef>(i) = call.keep(std::move(sizes));
+    IntArrayRef& sizes = call.at<IntArrayRef>(i);
+    sizes = call.keep(with_samples(call.samples, sizes));
     return true;
   }
   return false;
@@ -70,6 +70,8 @@ void draw_for_each(MapCall& call, Draws draws) {
 bool draws_numbers(const MapCall& call) {
   const std::string_view name = call.name();
   if (draws_of(name) == Draws::Nothing) return false;
+  if (call.size() == 9)  // a recurrent network of several layers, with dropout between them
+    return call.at<bool>(6) && call.at<double>(5) > 0 && call.at<int64_t>(4) > 1;
   if (name.find("dropout") != name.npos) return call.at<bool>(2) && call.at<double>(1) > 0;
   if (name.starts_with("rrelu"))
     for (size_t i = 0; i < call.size(); ++i)

@@ -1,5 +1,6 @@
 // Rules of what makes one of several elements.
 #include "taeda/ops/map/rules.h"
+#include "taeda/ops/reduce/histogram_rows.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/ops/reduce/statistics.h"
@@ -9,9 +10,6 @@ namespace taeda::inline v0_2::map_rules {
 namespace {
 
 using Kind = MapArgument::Kind;
-
-/// The elements of a sample in one dimension.
-Tensor rows_of(const Tensor& x) { return x.dim() == 1 ? x.unsqueeze(1) : x.flatten(1); }
 
 OptionalDtype dtype_of_call(const MapCall& call) {
   for (size_t i = 0; i < call.size(); ++i)
@@ -67,8 +65,7 @@ bool along_flat(MapCall& call, OptionalDim& dim, int64_t dims) {
   call.tensor(0) = rows_of(call.tensor(0));
   dim = 1;
   call.results = call.run();
-  DimVector kept(static_cast<size_t>(dims), 1);
-  kept.insert(0, call.samples);
+  const DimVector kept = with_samples(call.samples, DimVector(static_cast<size_t>(dims), 1));
   for (Tensor& r : call.results)
     if (r.dim() == 2) r = r.reshape(kept);
   return true;
@@ -123,10 +120,47 @@ bool trace(MapCall& call) {
   return true;
 }
 
-bool only_first(MapCall& call) {
-  for (size_t i = 1; i < call.size(); ++i)
-    if (call.is_mapped(i)) return false;
-  return as_it_is(call);
+/// Values in sequences that are ascending in the last dimension. A number, or the values of a
+/// sequence of each sample's own, are rows of values.
+bool search(MapCall& call, size_t sequence, size_t values) {
+  const MapOperand *const in = call.operand(sequence), *const of = call.operand(values);
+  if (!of) return call.is_mapped(sequence) && by_parts(call);
+  const MapOperand* const sorter = call.operand(5);
+  if (in->dims == 1 && !in->mapped && !(sorter && sorter->mapped)) return as_it_is(call);
+  if (in->dims != 1 && in->dims != of->dims) return false;
+  call.expand_all();
+  const DimVector sizes(call.tensor(values).sizes());
+  if (in->dims == 1) call.tensor(values) = rows_of(call.tensor(values));
+  call.results = {call.run_one().reshape(sizes)};
+  return true;
+}
+bool searchsorted(MapCall& call) { return search(call, 0, 1); }
+
+/// Boundaries of each sample's own are a sequence to search in.
+bool bucketize(MapCall& call) {
+  if (!call.is_mapped(1)) return as_it_is(call);
+  if (call.operand(1)->dims != 1) return false;
+  if (!call.operand(0)) return by_parts(call);
+  call.expand_all();
+  const DimVector sizes(call.tensor(0).sizes());
+  call.results = {taeda::searchsorted(call.tensor(1), rows_of(call.tensor(0)), call.at<bool>(2),
+                                      call.at<bool>(3))
+                      .reshape(sizes)};
+  return true;
+}
+
+/// Samples of maps further out are rows, too.
+bool histc(MapCall& call) {
+  const Tensor rows = rows_of(call.tensor(0)), all = plain_of(rows);
+  DimVector sizes(all.sizes());
+  const int64_t each = sizes.back();
+  sizes.pop_back();
+  const Tensor list = all.reshape({product(sizes), each});
+  sizes.push_back(call.at<int64_t>(1));
+  const Tensor counts =
+      detail::histc_of_rows(list, call.at<int64_t>(1), call.at<Scalar>(2), call.at<Scalar>(3));
+  call.results = {make_mapped(counts.reshape(sizes), mapped_levels(rows))};
+  return true;
 }
 
 }  // namespace
@@ -137,7 +171,9 @@ void add_reductions(Table& table) {
       "var_correction std_correction var_mean std_mean norm vector_norm any all logsumexp nansum");
   add(table, quantile, "quantile nanquantile");
   add(table, trace, "trace");
-  add(table, only_first, "bucketize");
+  add(table, searchsorted, "searchsorted");
+  add(table, bucketize, "bucketize");
+  add(table, histc, "histc");
 }
 
 }  // namespace taeda::inline v0_2::map_rules

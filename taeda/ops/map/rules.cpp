@@ -33,12 +33,8 @@ DimVector behind_samples(IntArrayRef dims_of, int64_t dims) {
   for (const int64_t d : dims_of) out.push_back(behind_samples(d, dims));
   return out;
 }
+Tensor rows_of(const Tensor& all) { return all.dim() == 1 ? all.unsqueeze(1) : all.flatten(1); }
 DimVector sample_sizes(const Tensor& all) { return DimVector(all.sizes().slice(1)); }
-DimVector with_samples(int64_t samples, IntArrayRef sizes) {
-  DimVector out(sizes);
-  out.insert(0, samples);
-  return out;
-}
 
 namespace {
 
@@ -94,11 +90,7 @@ bool masked_fill(MapCall& call) {
   }
   call.tensor(2) = call.tensor(2).to(call.tensor(0).dtype());
   call.align_all(call.most_dims());
-  const Tensor filled = where_of(call.tensor(1), call.tensor(2), call.tensor(0));
-  if (call.in_place)
-    call.tensor(0).copy_(filled);
-  else
-    call.results = {filled};
+  call.give(where_of(call.tensor(1), call.tensor(2), call.tensor(0)));
   return true;
 }
 
@@ -115,34 +107,26 @@ bool prelu(MapCall& call) {
 }
 
 [[noreturn]] bool refuse_item(MapCall&) {
-  throw Error(
+  throw UnmappedError(
       "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
       ".item() on a Tensor, please try to rewrite what you're doing with other operations. If "
       "error "
       "is occurring somewhere inside PyTorch internals, please file a bug report.");
 }
-[[noreturn]] bool refuse_control_flow(MapCall&) {
-  throw Error(
-      "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
-      "We don't support that yet, please file an issue at "
-      "https://github.com/pytorch/pytorch/issues .");
-}
+[[noreturn]] bool refuse_equal(MapCall&) { refuse_control_flow(); }
 bool refuse_dynamic(MapCall& call) {
   if (call.name() == "where" && call.operands.size() != 1) return pointwise(call);
   if (call.name() == "where" && call.size() > 1) return pointwise(call);
-  throw Error(taeda::detail::concat(
+  throw UnmappedError(taeda::detail::concat(
       "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "
       "over aten::",
-      call.name(),
-      ". Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
-      "feature."));
+      call.name(), "."));
 }
 bool masked_select(MapCall& call) {
-  TAEDA_CHECK(!call.is_mapped(1),
-              "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot "
-              "support this because for each batch this would return a differently shaped Tensor. "
-              "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
-              "feature.");
+  if (call.is_mapped(1))
+    throw UnmappedError(
+        "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support "
+        "this because for each batch this would return a differently shaped Tensor.");
   return false;
 }
 
@@ -179,10 +163,11 @@ Table make_table() {
   add(table, masked_fill, "masked_fill");
   add(table, prelu, "prelu");
   add(table, refuse_item, "item");
-  add(table, refuse_control_flow, "equal");
+  add(table, refuse_equal, "equal");
   add(table, refuse_dynamic,
       "nonzero unique unique_consecutive unique_dim unique_dim_consecutive where");
   add(table, masked_select, "masked_select");
+  add(table, by_parts, "isin linalg_householder_product masked_scatter");
   add_shapes(table);
   add_reductions(table);
   add_products(table);
@@ -204,6 +189,16 @@ bool pointwise(MapCall& call) {
 bool as_it_is(MapCall& call) {
   call.results = call.run();
   return true;
+}
+
+bool by_parts(MapCall& call) {
+  if (call.in_place) return false;
+  try {
+    call.results = call.run_by_parts();
+    return true;
+  } catch (const UnmappedError&) {
+    return false;
+  }
 }
 
 bool in_front(MapCall& call) {

@@ -14,6 +14,9 @@ void add(Table& table, MapRule rule, std::string_view names);
 bool pointwise(MapCall& call);
 /// For what takes more dimensions in front by itself.
 bool as_it_is(MapCall& call);
+/// For what is made of other operations. `false` where it is not with these arguments, and in
+/// place.
+bool by_parts(MapCall& call);
 /// As it is, with more dimensions in front: every operand is mapped, all with as many dimensions.
 bool in_front(MapCall& call);
 void add_shapes(Table& table);
@@ -26,9 +29,9 @@ void add_indexing(Table& table);
 /// A dimension of a sample, in a tensor of all samples.
 int64_t behind_samples(int64_t dim, int64_t dims);
 DimVector behind_samples(IntArrayRef dims_of, int64_t dims);
+/// The elements of a sample in one dimension: [samples, elements].
+Tensor rows_of(const Tensor& all);
 /// The sizes of a sample.
 DimVector sample_sizes(const Tensor& all);
-/// `sizes` with the samples in front.
-DimVector with_samples(int64_t samples, IntArrayRef sizes);
 
 }  // namespace taeda::inline v0_2::map_rules

@@ -120,6 +120,9 @@ bool permute(MapCall& call) {
   return true;
 }
 
+/// A view of everything, which may be given other dimensions in place.
+Tensor whole_view(const Tensor& x) { return x.transpose(0, 0); }
+
 bool transposed(MapCall& call) {
   const Tensor& x = call.tensor(0);
   const int64_t dims = call.operands[0].dims;
@@ -127,7 +130,7 @@ bool transposed(MapCall& call) {
   if (call.in_place) {
     if (dims == 2) x.transpose_(1, 2);
   } else {
-    call.results = {dims == 2 ? x.transpose(1, 2) : x.transpose(0, 0)};
+    call.results = {dims == 2 ? x.transpose(1, 2) : whole_view(x)};
   }
   return true;
 }
@@ -135,10 +138,10 @@ bool transposed(MapCall& call) {
 bool squeeze(MapCall& call) {
   if (call.size() > 1) {
     if (call.operands[0].dims > 0) return along_own<1>(call);
-    call.results = {call.tensor(0)};
+    call.results = {whole_view(call.tensor(0))};
     return true;
   }
-  Tensor x = call.tensor(0);
+  Tensor x = call.in_place ? call.tensor(0) : whole_view(call.tensor(0));
   for (int64_t d = x.dim() - 1; d > 0; --d)
     if (x.size(d) == 1) x = call.in_place ? x.squeeze_(d) : x.squeeze(d);
   call.results = {x};
@@ -163,7 +166,16 @@ bool as_strided(MapCall& call) {
 }
 
 bool narrow(MapCall& call) { return !call.is(2, Kind::Tensor) && along_own<1>(call); }
-bool roll(MapCall& call) { return !call.at<IntArrayRef>(2).empty() && along_own<2>(call); }
+bool roll(MapCall& call) {
+  IntArrayRef& dims = call.at<IntArrayRef>(2);
+  if (!dims.empty()) return along_own<2>(call);
+  if (call.at<IntArrayRef>(1).size() != 1) return false;
+  const DimVector sizes(call.tensor(0).sizes());
+  call.tensor(0) = rows_of(call.tensor(0));
+  dims = call.keep(DimVector{1});
+  call.results = {call.run_one().reshape(sizes)};
+  return true;
+}
 bool repeat_interleave(MapCall& call) {
   if (call.size() < 4 || call.is(1, Kind::Tensor)) return false;
   OptionalDim& dim = call.at<OptionalDim>(2);
@@ -185,11 +197,11 @@ bool made_new(MapCall& call) { return sized(call); }
 void add_shapes(Table& table) {
   add(table, along<1>,
       "softmax log_softmax softmin cumsum cumprod cummax cummin sort argsort scatter_add scatter "
-      "scatter_reduce gather");
-  add(table, along_own<1>, "glu flip unbind select slice unflatten unfold");
+      "scatter_reduce gather flip");
+  add(table, along_own<1>, "glu unbind select slice unflatten unfold");
   add(table, along<2>, "topk kthvalue");
   add(table, along_own<2>, "split chunk normalize cosine_similarity");
-  add(table, along_own<1, 2>, "transpose movedim");
+  add(table, along<1, 2>, "transpose movedim");
   add(table, along_own<2, 3>, "diagonal");
   add(table, along_new<1>, "unsqueeze stack");
   add(table, cat, "cat");

@@ -49,15 +49,16 @@ class MapStep {
   static constexpr bool gives_tensors =
       !in_place && !std::is_same_v<Result, bool> && !std::is_same_v<Result, Scalar>;
 
-  /// The operation with the arguments that a rule made.
-  static std::vector<Tensor> run(void* frame) {
+  /// The operation with the arguments that a rule made, or its body alone.
+  static std::vector<Tensor> run(void* frame, bool by_parts) {
     auto& [operation, held] = *static_cast<Frame*>(frame);
     return std::apply(
         [&](auto&... a) -> std::vector<Tensor> {
+          const Way way = by_parts ? operation.after : operation.pass;
           if constexpr (gives_tensors)
-            return detail::results_of(operation.pass(operation.traits, operation.body, a...));
+            return detail::results_of(way(operation.traits, operation.body, a...));
           else
-            return operation.pass(operation.traits, operation.body, a...), std::vector<Tensor>();
+            return way(operation.traits, operation.body, a...), std::vector<Tensor>();
         },
         held);
   }

@@ -18,6 +18,7 @@
 #include "taeda/ops/nn/rnn_projected.h"
 #include "taeda/ops/nn/rnn_steps.h"
 #include "taeda/ops/shape/join.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2 {
 
@@ -192,8 +193,11 @@ RnnResult library_forward(const Recorded& r, const std::vector<Tensor>& in) {
 }
 
 /// Layers as one node: several by the device's own network, else one. Inputs are contiguous.
-/// Nothing where there are several and the device has no network for them.
+/// Nothing where there are several and the device has no network for them. In a map (Note [Mapped
+/// tensors]) they are taken apart.
 std::optional<RnnResult> run_layers(const RnnShape& shape, const std::vector<Tensor>& in) {
+  for (const Tensor& t : in)
+    if (is_mapped(t)) return composed(shape, in[0], in[1], in[2], params_of(in));
   const bool recording = any_wants_grad(in);
   auto r = std::make_shared<Recorded>();
   r->shape = shape;

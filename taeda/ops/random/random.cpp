@@ -13,6 +13,7 @@
 #include "taeda/kernels/random.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/create/create_common.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/meta_guard.h"
 #include "taeda/ops/nn/dropout_state.h"
@@ -91,10 +92,17 @@ void draw_integers(const Tensor& t, int64_t from, uint64_t range, Generator& gen
 }  // namespace
 
 Tensor& do_uniform_(const Tensor& self, double from, double to, GeneratorArg generator) {
+  const ScalarType real = to_real_type(self.dtype());
+  if (is_floating_point(real)) {
+    const double most = detail::largest(real);
+    for (const auto& [name, bound] : {std::pair("from", from), std::pair("to", to)})
+      TAEDA_CHECK(std::abs(bound) <= most, name, " is out of bounds for ", detail::type_name(real));
+    TAEDA_CHECK(to - from <= most, "uniform_ expects to-from <= std::numeric_limits<", real,
+                ">::max(), but found to=", to, " and from=", from,
+                " which result in to-from to exceed the limit");
+  }
   TAEDA_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
               " > to=", to);
-  TAEDA_CHECK(std::isfinite(to - from), "uniform_ expects a finite range, but found from=", from,
-              " and to=", to);
   return fill_random("uniform_", self, [&](const Tensor& t) {
     const Tensor parts = t.is_complex() ? view_as_real(t).view({-1}) : t;
     draw_uniform(parts, from, to, generator_for(self, generator));

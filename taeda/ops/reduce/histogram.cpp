@@ -11,6 +11,7 @@
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/index/index.h"
+#include "taeda/ops/reduce/histogram_rows.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/ops/reduce/statistics.h"
@@ -249,45 +250,73 @@ std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, int64_t 
 
 namespace {
 
-/// Adds one to the bin of each number between `low` and `high`.
+/// Adds one to the bin of each of `n` numbers between `low` and `high`.
 template <class T>
-void count_even(const Tensor& x, double low, double high, int64_t bins, int64_t* counts) {
-  const T* const numbers = x.data_ptr<T>();
+void count_even(const T* numbers, int64_t n, double low, double high, int64_t bins,
+                int64_t* counts) {
   const auto count = static_cast<double>(bins);
-  for (int64_t i = 0; i < x.numel(); ++i) {
+  for (int64_t i = 0; i < n; ++i) {
     const auto number = static_cast<double>(numbers[i]);
     if (!(low <= number && number <= high)) continue;
     ++counts[std::min(static_cast<int64_t>((number - low) / (high - low) * count), bins - 1)];
   }
 }
 
-}  // namespace
-
-Tensor do_histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
-  check_floating("histc", self);
-  TAEDA_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins, " for dimension 0");
-  const NoGradGuard guard;
-  const Tensor x = self.reshape({-1});
-  double low = min.to<double>(), high = max.to<double>();
-  if (low == high && x.numel() > 0 && !x.is_meta()) {
-    low = x.min().item<double>();
-    high = x.max().item<double>();
-  }
+/// A range as it is counted in, which has some width.
+std::pair<double, double> range_of_bins(double low, double high) {
   TAEDA_CHECK(std::isfinite(low) && std::isfinite(high), "torch.histc: range of [", low, ", ", high,
               "] is not finite");
   if (low == high) low -= 1, high += 1;
   TAEDA_CHECK(low < high, "torch.histc: max must be larger than min");
-  if (detail::can_look_at_values(x.device()) && (x.dtype() == kFloat || x.dtype() == kDouble)) {
-    const Tensor numbers = x.contiguous(), counts = zeros({bins}, self.options().dtype(kLong));
-    dispatch(TypeList<float, double>{}, "histc", x.dtype(), [&]<class T>() {
-      count_even<T>(numbers, low, high, bins, counts.data_ptr<int64_t>());
-    });
-    return counts.to(self.dtype());
+  return {low, high};
+}
+
+/// Where the bins of each row begin and end: [rows, 1] in doubles.
+std::pair<Tensor, Tensor> ranges_of_rows(const Tensor& x, double low, double high) {
+  const TensorOptions doubles = TensorOptions(kDouble);
+  if (low != high || x.numel() == 0 || x.is_meta()) {
+    const auto [first, last] = range_of_bins(low, high);
+    const DimVector column{x.size(0), 1};
+    return {full(column, first, doubles.device(x.device())),
+            full(column, last, doubles.device(x.device()))};
   }
-  const Tensor wide = x.to(kDouble), inside = logical_and(ge(wide, low), le(wide, high));
-  const Tensor place = wide.sub(low).div(high - low).mul(bins).floor().clamp(0, bins - 1);
-  return zeros({bins}, self.options())
-      .index_add_(0, place.masked_fill(inside.logical_not(), 0).to(kLong), inside.to(self.dtype()));
+  const Tensor lows = x.amin({1}, true).to(Device(kCPU), kDouble).contiguous(),
+               highs = x.amax({1}, true).to(Device(kCPU), kDouble).contiguous();
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    double &first = lows.data_ptr<double>()[i], &last = highs.data_ptr<double>()[i];
+    std::tie(first, last) = range_of_bins(first, last);
+  }
+  return {lows.to(x.device()), highs.to(x.device())};
+}
+
+}  // namespace
+
+Tensor detail::histc_of_rows(const Tensor& rows, int64_t bins, const Scalar& min,
+                             const Scalar& max) {
+  check_floating("histc", rows);
+  TAEDA_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins, " for dimension 0");
+  const NoGradGuard guard;
+  const int64_t count = rows.size(0), each = rows.size(1);
+  const auto [low, high] = ranges_of_rows(rows, min.to<double>(), max.to<double>());
+  const TensorOptions numbers = rows.options();
+  if (can_look_at_values(rows.device()) && (rows.dtype() == kFloat || rows.dtype() == kDouble)) {
+    const Tensor x = rows.contiguous(), counts = zeros({count, bins}, numbers.dtype(kLong));
+    dispatch(TypeList<float, double>{}, "histc", x.dtype(), [&]<class T>() {
+      for (int64_t i = 0; i < count; ++i)
+        count_even(x.data_ptr<T>() + i * each, each, low.data_ptr<double>()[i],
+                   high.data_ptr<double>()[i], bins, counts.data_ptr<int64_t>() + i * bins);
+    });
+    return counts.to(rows.dtype());
+  }
+  const Tensor wide = rows.to(kDouble), inside = logical_and(ge(wide, low), le(wide, high));
+  const Tensor place = wide.sub(low).div(high.sub(low)).mul(bins).floor().clamp(0, bins - 1);
+  return zeros({count, bins}, numbers)
+      .scatter_add_(1, place.masked_fill(inside.logical_not(), 0).to(kLong),
+                    inside.to(rows.dtype()));
+}
+
+Tensor do_histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
+  return detail::histc_of_rows(self.reshape({1, self.numel()}), bins, min, max).squeeze(0);
 }
 
 }  // namespace taeda::inline v0_2

@@ -22,18 +22,20 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins = 100,
 /// `histogram` of points [..., D]: counts in D dimensions, and the edges of each, which `bins`
 /// holds or gives the numbers of. `range` has both ends for each dimension; `weight` is one number
 /// for each point.
-/// [composite]
+/// [composite, returns: hist bin_edges]
 std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, TensorList bins,
                                                     std::optional<ArrayRef<double>> range = {},
                                                     const Tensor& weight = {},
                                                     bool density = false);
-std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, IntArrayRef bins,
+/// The same number of bins in all dimensions.
+/// [composite, returns: hist bin_edges]
+std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, int64_t bins,
                                                     std::optional<ArrayRef<double>> range = {},
                                                     const Tensor& weight = {},
                                                     bool density = false);
-/// The same number of bins in all dimensions.
-/// [composite]
-std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, int64_t bins,
+/// As many bins in each dimension as `bins` says.
+/// [composite, returns: hist bin_edges]
+std::tuple<Tensor, std::vector<Tensor>> histogramdd(const Tensor& self, IntArrayRef bins,
                                                     std::optional<ArrayRef<double>> range = {},
                                                     const Tensor& weight = {},
                                                     bool density = false);

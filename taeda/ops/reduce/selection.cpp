@@ -20,6 +20,7 @@
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/grad_mode.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2 {
 
@@ -176,7 +177,7 @@ Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_uniq
 
 Tensor do_isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique,
                bool invert) {
-  if (test_elements.numel() > 0)
+  if (test_elements.numel() > 0 && !is_mapped(elements) && !is_mapped(test_elements))
     if (const Tensor out = isin_table(elements, test_elements, invert); out.defined()) return out;
   return compose_isin(elements, test_elements, assume_unique, invert);
 }

@@ -245,7 +245,8 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
               self.dim(), " dimensions");
   TAEDA_CHECK(self.dtype() != kBool, "cov(): bool dtype is not supported for input");
   Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self;
-  if (is_integral(x.dtype())) x = x.to(get_default_dtype());
+  if (is_integral(x.dtype()))
+    x = x.to(aweights.defined() ? aweights.dtype() : get_default_dtype());
   const int64_t n = x.size(1);
   Tensor w = fweights;
   if (fweights.defined()) check_weights_of("fweights", fweights, n, true);

@@ -13,6 +13,7 @@
 #include "taeda/ops/nn/unfold_backward.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
+#include "taeda/ops/spectral/fft.h"
 #include "taeda/ops/spectral/fft_common.h"
 #include "taeda/tensor/grad_mode.h"
 
@@ -125,8 +126,8 @@ void check_stft(const StftCall& call) {
 }  // namespace
 
 Tensor do_stft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
-            const Tensor& window, bool center, std::string_view pad_mode, bool normalized,
-            std::optional<bool> onesided, std::optional<bool> return_complex) {
+               const Tensor& window, bool center, std::string_view pad_mode, bool normalized,
+               std::optional<bool> onesided, std::optional<bool> return_complex) {
   if (!window.defined())
     TAEDA_WARN_ONCE(
         "A window was not provided. A rectangular window will be applied, which is known to cause "
@@ -154,10 +155,8 @@ Tensor do_stft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, Option
   Tensor frames = detail::fft_input(call.self, false).unfold(-1, n_fft, call.hop_length);
   if (window.defined() || call.win_length < n_fft)
     frames = frames.mul(full_window(call, frames.options()));
-  const double scale = stft_scale(normalized, n_fft);
-  const int64_t last = frames.dim() - 1;
-  const Tensor out = half ? detail::fft_r2c(frames, {last}, scale)
-                          : detail::fft_c2c(detail::fft_input(frames, true), {last}, true, scale);
+  const fft::OptionalNorm norm = normalized ? fft::OptionalNorm("ortho") : fft::OptionalNorm();
+  const Tensor out = half ? fft::rfft(frames, {}, -1, norm) : fft::fft(frames, {}, -1, norm);
   const Tensor turned = out.transpose(-1, -2);
   return return_complex.value_or(true) ? turned : view_as_real(turned);
 }
@@ -209,8 +208,8 @@ Tensor istft_frames(const Tensor& spectrum, const StftCall& call, bool half, boo
 }  // namespace
 
 Tensor do_istft(const Tensor& self, int64_t n_fft, OptionalDim hop_length, OptionalDim win_length,
-             const Tensor& window, bool center, bool normalized, std::optional<bool> onesided,
-             OptionalDim length, bool return_complex) {
+                const Tensor& window, bool center, bool normalized, std::optional<bool> onesided,
+                OptionalDim length, bool return_complex) {
   const StftCall call =
       stft_call("istft", self, n_fft, hop_length, win_length, window, normalized, onesided);
   const bool half = onesided.value_or(self.dim() < 2 || self.size(-2) != n_fft);

@@ -9,7 +9,7 @@
 #include "taeda/base/checked_int.h"
 #include "taeda/base/error.h"
 #include "taeda/device/registry.h"
-#include "taeda/nn/checkpoint.h"
+#include "taeda/nn/forward_state.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/parallel/pipe/stage.h"
 #include "taeda/tensor/grad_mode.h"

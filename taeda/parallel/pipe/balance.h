@@ -12,8 +12,8 @@ namespace taeda::inline v0_2::nn {
 /// Throws ValueError if there are fewer costs than partitions, or no partitions.
 std::vector<int64_t> balance_costs(const std::vector<double>& costs, int64_t partitions);
 
-/// Numbers of children for stages with about equally many parameters. Children without parameters
-/// and buffers stay with the one before them.
+/// Numbers of children for stages with about equally many elements of parameters, at least one
+/// child each. Children without parameters and buffers stay with the one before them.
 std::vector<int64_t> balance_by_parameters(int64_t partitions, const Sequential& module);
 /// Numbers of children for stages that take about equally long, forward and backward, with `sample`
 /// as the input of the whole. Measured on copies of the children, one at a time, on `device` (by

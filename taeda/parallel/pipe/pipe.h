@@ -25,9 +25,9 @@ struct PipeOptions {
   /// For which of them activations are computed again in backward instead of kept: "always",
   /// "except_last" or "never". In evaluation mode: none.
   TAEDA_ARG(std::string, checkpoint) = "except_last";
-  /// The order of train_step.
+  /// The order of train_step's work; GPipe by default.
   TAEDA_ARG(PipeSchedule, schedule) = PipeSchedule::GPipe;
-  /// Whether device events measure each step for `report()`.
+  /// Whether device events measure each step, in milliseconds, for `report()`.
   TAEDA_ARG(bool, measure) = false;
 };
 

@@ -1,5 +1,6 @@
 #include "taeda/parallel/pipe/pipeline.h"
 
+#include <optional>
 #include <utility>
 
 #include "taeda/nn/checkpoint.h"
@@ -126,15 +127,15 @@ class Streams final : public Ways {
 /// Runs a stage; if `checkpointed`, its activations are computed again in backward.
 std::vector<Tensor> run_stage(const std::shared_ptr<Stage>& stage, size_t micro_batch,
                               const Ways::Values& given, bool checkpointed, Form& form) {
-  if (!checkpointed) return stage->run(micro_batch, given.forms, given.tensors, form);
-  const auto given_form = std::make_shared<Form>();
-  std::vector<Tensor> out = taeda::utils::checkpoint::detail::run(
-      [=, forms = given.forms](const std::vector<Tensor>& tensors) {
-        return stage->run(micro_batch, forms, tensors, *given_form);
-      },
-      given.tensors, true);
-  form = *given_form;
-  return out;
+  std::optional<taeda::utils::checkpoint::detail::FirstRun> first;
+  if (checkpointed && GradMode::is_enabled())
+    first.emplace(
+        [=, forms = given.forms](const std::vector<Tensor>& tensors) {
+          Form form_again;
+          stage->run(micro_batch, forms, tensors, form_again);
+        },
+        given.tensors, taeda::utils::checkpoint::CheckpointOptions{.early_stop = false});
+  return stage->run(micro_batch, given.forms, given.tensors, form);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace taeda::inline v0_2::nn {
 
-/// In which order a stage takes its micro-batches.
+/// In which order a stage takes its micro-batches; by default all forward first.
 enum class PipeSchedule {
   GPipe,                  ///< all forward, then all backward (arXiv:1811.06965)
   OneForwardOneBackward,  ///< backward as soon as possible: stage s of S keeps the activations of
@@ -24,13 +24,13 @@ struct PipeReport {
   struct Stage {
     Device device;
     size_t modules = 0;
-    double busy_ms = 0;   ///< running its modules
-    double total_ms = 0;  ///< from the beginning of the step to its last work
-    int64_t kept = 0;     ///< micro-batches whose activations or inputs it held at the same time
+    double busy_ms = 0;   ///< milliseconds that the stage ran its modules; 0 by default
+    double total_ms = 0;  ///< milliseconds from the beginning of the step to its last work
+    int64_t kept = 0;     ///< the most micro-batches of which it held elements at the same time
   };
   PipeSchedule schedule = PipeSchedule::GPipe;
   int64_t micro_batches = 0;
-  bool backward = false;  ///< a train step; else a forward pass
+  bool backward = false;  ///< whether it was a train step, else a forward pass; false by default
   std::vector<Stage> stages;
 
   /// The share of time that devices stand idle where all stages take equally long:

@@ -6,7 +6,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/rethrow.h"
 #include "taeda/device/registry.h"
-#include "taeda/nn/checkpoint.h"
+#include "taeda/nn/forward_state.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 
 namespace taeda::inline v0_2::nn::detail {

@@ -59,37 +59,21 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def forward(self, input_, target_):
         """The targets' log-probabilities and the mean of their negatives; input [N, in_features] or [in_features]."""
-        alone = input_.dim() == 1
-        if target_.dim() == 0 and alone:
-            input_, target_ = input_.unsqueeze(0), target_.unsqueeze(0)
-        elif target_.dim() == 1 and input_.dim() == 2:
-            if input_.shape[0] != target_.shape[0]:
-                raise RuntimeError("Input and target should have the same size in the batch dimension.")
-        else:
-            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported" if target_.dim() > 1 else
-                               f"Expected 1D target with 2D input or 0D target with 1D input, got {target_.dim()}D and "
-                               f"{input_.dim()}D")
-        if target_.numel() and (int(target_.min()) < 0 or int(target_.max()) >= self.n_classes):
-            raise RuntimeError(f"Target values should be in [0, {self.n_classes - 1}], but values in range "
-                               f"[{int(target_.min())}, {int(target_.max())}] were found. ")
-        head = F.log_softmax(self.head(input_), dim=1)
-        output = head.gather(1, target_.clamp_max(self.shortlist_size - 1).unsqueeze(1)).squeeze(1)
-        for i, cluster in enumerate(self.tail):
-            low, high = self.cutoffs[i], self.cutoffs[i + 1]
-            rows = ((target_ >= low) & (target_ < high)).nonzero().squeeze(1)
-            if rows.numel():
-                inside = F.log_softmax(cluster(input_.index_select(0, rows)), dim=1)
-                values = inside.gather(1, (target_.index_select(0, rows) - low).unsqueeze(1)).squeeze(1)
-                output = output.index_copy(0, rows, values + head.index_select(0, rows)[:, self.shortlist_size + i])
-        loss = (-output).mean()
-        return _ASMoutput(output.squeeze(0) if alone else output, loss)
+        output = _C._functional.adaptive_log_softmax(input_, target_, self.cutoffs, self._first, self._inside)
+        return _ASMoutput(output, (-output).mean())
+
+    def _first(self, input):
+        return F.log_softmax(self.head(input), dim=1)
+
+    def _inside(self, i, input):
+        return F.log_softmax(self.tail[i](input), dim=1)
 
     def log_prob(self, input):
         """Log-probabilities of all classes, [N, n_classes]."""
-        head = F.log_softmax(self.head(input), dim=1)
+        head = self._first(input)
         parts = [head[:, :self.shortlist_size]]
-        for i, cluster in enumerate(self.tail):
-            parts.append(F.log_softmax(cluster(input), dim=1) + head[:, self.shortlist_size + i].unsqueeze(1))
+        for i in range(self.n_clusters):
+            parts.append(self._inside(i, input) + head[:, self.shortlist_size + i].unsqueeze(1))
         return _C.cat(parts, 1)
 
     def predict(self, input):

@@ -67,7 +67,11 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """The class of MultiheadAttention's out_proj."""
+    """The class of MultiheadAttention's out_proj: a Linear, [*, in_features] to [*, out_features].
+
+    >>> nn.NonDynamicallyQuantizableLinear(2, 3)(torch.ones(4, 2)).shape
+    torch.Size([4, 3])
+    """
 
 
 class Bilinear(Module):

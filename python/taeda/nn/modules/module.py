@@ -6,6 +6,7 @@ import sys
 import typing
 
 from ... import _C
+from ..._core.settings import typename
 from ..._tensor import Tensor
 from ..._tensors.parameter import Buffer, Parameter
 from . import _hooks
@@ -148,7 +149,7 @@ class Module(StateMixin, _C.ModuleBase):
     def add_module(self, name: str, module: typing.Optional["Module"]) -> None:
         """Adds a module under a name, as an assignment does."""
         if not isinstance(module, Module) and module is not None:
-            raise TypeError(f"{_C_type_name(module)} is not a Module subclass")
+            raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
         self._modules[name] = _hooks.registered(_hooks.module_registration, self, name, module)
 

@@ -34,6 +34,11 @@ class DataParallel(Module):
     results together on `output_device`, by default the first device, where the module must be.
 
     What replicas change of themselves is lost, but for what they change in place of the first device's buffers.
+
+    Shapes: those of the module, with the batch at `dim`. Without devices the module runs as it is.
+
+    >>> nn.DataParallel(nn.Linear(2, 3))(torch.ones(4, 2)).shape
+    torch.Size([4, 3])
     """
 
     def __init__(self, module, device_ids=None, output_device=None, dim=0):

@@ -5,10 +5,11 @@ from ...autograd.modes import no_grad
 from .. import functional as F
 from ..modules.module import Module
 from .parametrize import register_parametrization
-from .spectral_norm import as_matrix, default_dim, iterate
-from .weight_norm import normalized
+from .spectral_norm import default_dim
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
+
+_F = _C._functional
 
 
 class _WeightNorm(Module):
@@ -19,7 +20,7 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g, weight_v):
-        return normalized(weight_v, weight_g, self.dim)
+        return _F.weight_of_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight):
         return _C.norm_except_dim(weight, 2, self.dim), weight
@@ -66,20 +67,17 @@ class _SpectralNorm(Module):
         self.eps = eps
         if weight.dim() > 1:
             self.n_power_iterations = n_power_iterations
+            u, v = _F.first_singular_vectors(weight, self.dim, eps)
+            self.register_buffer("_u", u)
+            self.register_buffer("_v", v)
             with no_grad():
-                matrix = as_matrix(weight, self.dim)
-                h, w = matrix.size()
-                u, v = (matrix.new_empty(n).normal_(0, 1) for n in (h, w))
-                self.register_buffer("_u", F.normalize(u, dim=0, eps=eps))
-                self.register_buffer("_v", F.normalize(v, dim=0, eps=eps))
-                iterate(matrix, self._u, self._v, 15, eps)
+                _F.weight_of_spectral_norm(weight, u, v, 15, self.dim, eps)
 
     def forward(self, weight):
         if weight.dim() == 1:
             return F.normalize(weight, dim=0, eps=self.eps)
-        matrix = as_matrix(weight, self.dim)
-        u, v = iterate(matrix, self._u, self._v, self.n_power_iterations if self.training else 0, self.eps)
-        return weight / _C.vdot(u, _C.mv(matrix, v))
+        steps = self.n_power_iterations if self.training else 0
+        return _F.weight_of_spectral_norm(weight, self._u, self._v, steps, self.dim, self.eps)
 
     def right_inverse(self, value):
         return value

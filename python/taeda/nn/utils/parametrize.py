@@ -33,7 +33,12 @@ def cached():
 
 
 class ParametrizationList(ModuleList):
-    """The functions of one tensor, and what they start from: `original`, or `original0`, `original1`, ..."""
+    """The functions of one tensor, of any shape, and what they start from: `original`, or `original0`, `original1`, ...
+
+    >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 3))
+    >>> type(layer.parametrizations.weight).__name__, layer.parametrizations.weight.original1.shape
+    ('ParametrizationList', torch.Size([3, 2]))
+    """
 
     def __init__(self, modules, original, unsafe=False):
         if len(modules) == 0:
@@ -230,7 +235,13 @@ def type_before_parametrizations(module):
 
 
 def transfer_parametrizations_and_params(from_module, to_module, tensor_name=None):
-    """Gives another module the same functions and originals."""
+    """Gives another module, with tensors of the same shapes, the same functions and originals.
+
+    >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 3))
+    >>> other = nn.utils.parametrize.transfer_parametrizations_and_params(layer, nn.Linear(2, 3))
+    >>> nn.utils.parametrize.is_parametrized(other, "weight")
+    True
+    """
     if not is_parametrized(from_module):
         return to_module
     for name in [tensor_name] if tensor_name is not None else list(from_module.parametrizations):

@@ -29,7 +29,19 @@ def _count(amount, size):
 
 
 class BasePruningMethod(ABC):
-    """A way to find masks, and the forward pre-hook that applies the mask of one parameter."""
+    """A way to find masks of the shape of a tensor, and the forward pre-hook that applies the mask of one parameter.
+
+    >>> class First(nn.utils.prune.BasePruningMethod):
+    ...     PRUNING_TYPE = "unstructured"
+    ...     def compute_mask(self, t, default_mask):
+    ...         mask = default_mask.clone()
+    ...         mask[0] = 0
+    ...         return mask
+    >>> layer = nn.Linear(2, 2)
+    >>> _ = First.apply(layer, "bias")
+    >>> layer.bias_mask
+    tensor([0., 1.])
+    """
 
     def __call__(self, module, inputs):
         setattr(module, self._tensor_name, self.apply_mask(module))
@@ -91,7 +103,14 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Methods one after the other: each sees what the former ones left."""
+    """Methods one after the other: each sees what the former ones left of a tensor, of any shape.
+
+    >>> layer = nn.Linear(4, 1)
+    >>> _ = nn.utils.prune.l1_unstructured(layer, "weight", 1)
+    >>> _ = nn.utils.prune.l1_unstructured(layer, "weight", 1)
+    >>> len(list(layer._forward_pre_hooks.values())[0]), layer.weight_mask.sum()
+    (2, tensor(2.))
+    """
 
     def __init__(self, *args):
         self._pruning_methods = ()
@@ -138,7 +157,11 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, but makes the mask."""
+    """Prunes nothing, but makes the mask, ones in the tensor's shape.
+
+    >>> nn.utils.prune.Identity().prune(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     PRUNING_TYPE = "unstructured"
 
@@ -162,14 +185,22 @@ class _Unstructured(BasePruningMethod):
 
 
 class RandomUnstructured(_Unstructured):
-    """Prunes elements at random."""
+    """Prunes elements at random, of a tensor of any shape; `amount` is a number of them, or a part.
+
+    >>> nn.utils.prune.RandomUnstructured(2).prune(torch.ones(4)).sum()
+    tensor(2.)
+    """
 
     def _chosen(self, t, n):
         return _C.topk(_C.rand_like(t).view(-1), n)[1]
 
 
 class L1Unstructured(_Unstructured):
-    """Prunes the elements that are least in absolute value."""
+    """Prunes the elements that are least in absolute value, of a tensor of any shape; `amount` is a number of them, or a part.
+
+    >>> nn.utils.prune.L1Unstructured(1).prune(torch.tensor([-3.0, 1.0, 2.0]))
+    tensor([-3.,  0.,  2.])
+    """
 
     def _chosen(self, t, n):
         return _C.topk(t.detach().abs().reshape(-1), n, largest=False)[1]
@@ -199,14 +230,24 @@ class _Structured(BasePruningMethod):
 
 
 class RandomStructured(_Structured):
-    """Prunes whole channels along `dim` at random."""
+    """Prunes whole channels along `dim` at random, of a tensor of any shape; `amount` is a number of them, or a part.
+
+    >>> nn.utils.prune.RandomStructured(1, dim=0).prune(torch.ones(3, 2)).sum()
+    tensor(4.)
+    """
 
     def _scores(self, t, size):
         return _C.rand(size)
 
 
 class LnStructured(_Structured):
-    """Prunes the channels along `dim` with the least norm of order n."""
+    """Prunes the channels along `dim` with the least norm of order n, of a tensor of any shape; `amount` is a number of them,
+    or a part.
+
+    >>> nn.utils.prune.LnStructured(1, n=2, dim=0).prune(torch.tensor([[3.0, 4.0], [1.0, 1.0]]))
+    tensor([[3., 4.],
+            [0., 0.]])
+    """
 
     def __init__(self, amount, n, dim=-1):
         super().__init__(amount, dim)
@@ -218,7 +259,11 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes what a mask says."""
+    """Prunes what a mask, of the tensor's shape, says.
+
+    >>> nn.utils.prune.CustomFromMask(torch.tensor([1, 0])).prune(torch.ones(2))
+    tensor([1., 0.])
+    """
 
     PRUNING_TYPE = "global"
 

@@ -2,24 +2,9 @@
 
 from ... import _C
 from ...autograd.modes import no_grad
-from .. import functional as F
 from ..._tensors.parameter import Parameter, UninitializedParameter
 
-
-def as_matrix(weight, dim):
-    """The weight with `dim` as rows and everything else as columns."""
-    if dim != 0:
-        weight = weight.permute(dim, *(d for d in range(weight.dim()) if d != dim))
-    return weight.reshape(weight.size(0), -1)
-
-
-def iterate(matrix, u, v, steps, eps):
-    """Moves u and v, in place, nearer to the first singular vectors."""
-    with no_grad():
-        for _ in range(steps):
-            v.copy_(F.normalize(_C.mv(matrix.t(), u), dim=0, eps=eps))
-            u.copy_(F.normalize(_C.mv(matrix, v), dim=0, eps=eps))
-    return (u.clone(), v.clone()) if steps > 0 else (u, v)
+_F = _C._functional
 
 
 class SpectralNorm:
@@ -29,11 +14,9 @@ class SpectralNorm:
         self.name, self.dim, self.n_power_iterations, self.eps = name, dim, n_power_iterations, eps
 
     def compute_weight(self, module, do_power_iteration):
-        weight = getattr(module, self.name + "_orig")
-        matrix = as_matrix(weight, self.dim)
-        u, v = iterate(matrix, getattr(module, self.name + "_u"), getattr(module, self.name + "_v"),
-                       self.n_power_iterations if do_power_iteration else 0, self.eps)
-        return weight / _C.dot(u, _C.mv(matrix, v))
+        weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
+        steps = self.n_power_iterations if do_power_iteration else 0
+        return _F.weight_of_spectral_norm(weight, u, v, steps, self.dim, self.eps)
 
     def remove(self, module):
         with no_grad():
@@ -58,11 +41,7 @@ class SpectralNorm:
         if isinstance(weight, UninitializedParameter):
             raise ValueError("The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the "
                              "dummy forward before applying spectral normalization")
-        with no_grad():
-            matrix = as_matrix(weight, dim)
-            h, w = matrix.size()
-            u = F.normalize(weight.new_empty(h).normal_(0, 1), dim=0, eps=eps)
-            v = F.normalize(weight.new_empty(w).normal_(0, 1), dim=0, eps=eps)
+        u, v = _F.first_singular_vectors(weight, dim, eps)
         delattr(module, name)
         module.register_parameter(name + "_orig", weight)
         setattr(module, name, weight.data)

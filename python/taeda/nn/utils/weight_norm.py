@@ -6,17 +6,13 @@ from ..._tensors.parameter import Parameter, UninitializedParameter
 from ..._core.warnings import warn
 
 
-def normalized(v, g, dim):
-    """v with norms g along `dim`; dim -1 means all of it."""
-    return v * (g / _C.norm_except_dim(v, 2, dim))
-
-
 class WeightNorm:
     def __init__(self, name, dim):
         self.name, self.dim = name, -1 if dim is None else dim
 
     def compute_weight(self, module):
-        return normalized(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
+        v, g = (getattr(module, self.name + end) for end in ("_v", "_g"))
+        return _C._functional.weight_of_norm(v, g, self.dim)
 
     @staticmethod
     def apply(module, name, dim):

@@ -4,7 +4,7 @@ from .... import _C
 from ...._tensor import Tensor
 from ....nn.modules.container import Sequential
 from ....nn.modules.module import Module
-from .checkpoint import Again
+from ....utils.checkpoint import checkpoint
 
 _parallel = _C._parallel
 
@@ -206,11 +206,7 @@ class Pipe(Module):
         try:
             if not again:
                 return call(*values)
-            generators = [_C.default_generator] + ([] if before is None else [_C._device.default_generator(device)])
-            wants = any(p.requires_grad for module in modules for p in module.parameters())
-            values = tuple(v if not isinstance(v, _C.TensorBase) or v.requires_grad or not wants or not v.is_floating_point()
-                           else v.detach().requires_grad_() for v in values)
-            return Again.apply(call, generators, *values)
+            return checkpoint(call, *values, use_reentrant=False)
         finally:
             if before is not None:
                 _C._device.set_device(_C.device(device.type, before))
