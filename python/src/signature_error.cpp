@@ -174,8 +174,8 @@ std::string mismatch(const Signature& s, PyObject* const* args, Py_ssize_t count
   return "\n      didn't match because some of the arguments have invalid types: (" + out + ")";
 }
 
-// The signature that alone takes as many arguments, of these names; none where several do, or none
-// does.
+// The signature that alone takes as many arguments; none where several do, none does, or that one
+// has other names.
 const Signature* only_meant(const Callable& callable, Py_ssize_t count, PyObject* names) {
   if (callable.count == 1) return callable.signatures;
   const Py_ssize_t given = count + (names ? PyTuple_GET_SIZE(names) : 0);
@@ -185,11 +185,10 @@ const Signature* only_meant(const Callable& callable, Py_ssize_t count, PyObject
     int least = 0;
     for (int i = 0; i < s.count; ++i) least += i != s.receiver && !s.parameters[i].standard;
     if (given < least || given > s.count - (s.receiver >= 0)) continue;
-    if (!unknown_keyword(s, names).empty()) continue;
     if (meant) return nullptr;
     meant = &s;
   }
-  return meant;
+  return meant && unknown_keyword(*meant, names).empty() ? meant : nullptr;
 }
 
 }  // namespace
