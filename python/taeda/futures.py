@@ -29,6 +29,7 @@ class Future:
         self._value = self._error = None
         self._events = []
         self._callbacks = []
+        self._call = None  # calls what is added when this is done, where that matters
 
     def done(self):
         """Whether there is a value, or an error."""
@@ -60,6 +61,7 @@ class Future:
     def then(self, callback):
         """A future of `callback(self)`, which is called when this one is done, on the thread that completes it."""
         out = Future()
+        out._call = self._call
 
         def run(this):
             try:
@@ -75,7 +77,10 @@ class Future:
             if not self._done:
                 self._callbacks.append(callback)
                 return
-        callback(self)
+        if self._call is None:
+            callback(self)
+        else:
+            self._call(lambda: callback(self))
 
     def set_result(self, result):
         """Completes the future."""

@@ -335,6 +335,32 @@ def test_callbacks_may_wait_for_collectives():
     ranks.run(callbacks_that_wait)
 
 
+def callbacks_early_and_late(rank, size, path):
+    join(rank, size, path, timeout=timedelta(seconds=30))
+    told = dist.FileStore(path + ".told", size)
+    if rank == 0:
+        told.wait(["registered"])
+    future, sums = dist.all_reduce(torch.ones(2), async_op=True).get_future(), []
+
+    def hook(_):
+        x = torch.ones(4)
+        dist.all_reduce(x)
+        sums.append(x.sum().item())
+    if rank == 0:
+        future.wait()
+    last = future.then(lambda f: f.value()).then(hook)
+    if rank:
+        told.set("registered", "yes")
+    dist.all_reduce(torch.ones(3))
+    last.wait()
+    assert sums == [4 * size]
+    dist.destroy_process_group()
+
+
+def test_callbacks_that_are_added_when_all_is_done():
+    ranks.run(callbacks_early_and_late)
+
+
 class Reducing(torch.utils.data.Dataset):
     """Calls a collective where its items are loaded."""
 

@@ -60,6 +60,8 @@ class Work:
                 future.set_result(self._work.result())
             except BaseException as error:
                 future.set_exception(error)
+        # Collectives of a callback that is added late are numbered as the callback's, as on ranks where it is not late.
+        future._call = self._work._on_completion
         self._work._on_completion(complete)
         return future
 

@@ -403,11 +403,29 @@ std::optional<GroupCore::Running> GroupCore::longest_running() const {
   return calling_back_.front();
 }
 
+/// On a thread of its own: other groups want to be watched meanwhile.
+static void run_aside(const std::function<void()>& f) {
+  try {
+    std::thread(f).detach();
+  } catch (const std::system_error&) {  // the system has no thread
+    f();
+  }
+}
+
 void GroupCore::watch() {
   const auto now = Clock::now();
+  bool failed;
   {
     std::lock_guard lock(mutex_);
-    if (!failure_.empty() || leaving_) return;
+    if (leaving_) return;
+    failed = !failure_.empty();
+  }
+  if (failed) {
+    // Whoever found it. Queued operations fail when their turn comes, which it never does behind a
+    // callback that waits for one of them.
+    if (const auto running = longest_running(); running && running->calls_back)
+      run_aside([self = shared_from_this()] { self->end_queued(); });
+    return;
   }
   // A process that stood still has heard nothing of the others meanwhile, which is not their fault.
   if (now - std::exchange(watched_, now) > kSilentTurns / 4 * check_interval()) beats_.clear();
@@ -441,16 +459,10 @@ void GroupCore::watch() {
   }
 }
 
-/// On a thread of its own: other groups want to be watched meanwhile.
 void GroupCore::give_up_aside(const Running& running, const CommunicatorError& error, bool late) {
   if (std::exchange(gave_up_, true)) return;
-  try {
-    std::thread([self = shared_from_this(), running, error, late] {
-      self->give_up(running, error, late);
-    }).detach();
-  } catch (const std::system_error&) {  // the system has no thread
-    give_up(running, error, late);
-  }
+  run_aside(
+      [self = shared_from_this(), running, error, late] { self->give_up(running, error, late); });
 }
 
 /// A lost connection without which `what` cannot end.

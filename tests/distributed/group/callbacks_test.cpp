@@ -128,5 +128,20 @@ TEST(Callbacks, ThatDoNotEndAreNamedToWhoWaits) {
   EXPECT_THAT(errors, testing::Each(HasSubstr("did not end within the timeout of 700 ms")));
 }
 
+TEST(Callbacks, HoldNobodyUpWhenAnotherRankFindsAFault) {
+  const auto errors = errors_of_ranks(2, [](ProcessGroup& g) {
+    std::promise<void> end;
+    const auto held = end.get_future().share();
+    const auto work = g.all_reduce(ones({2}), kAdded, {true});
+    if (g.rank() == 0) work->on_completion([held](Work&) { held.wait(); });
+    const auto next = g.rank() == 0 ? g.barrier({true}) : g.all_reduce(ones({3}), kAdded, {true});
+    const std::string error = error_of([&] { next->wait(); });
+    end.set_value();
+    throw Error(error);
+  });
+  EXPECT_THAT(errors, testing::Each(HasSubstr("barrier #2 at callbacks_test.cpp")));
+  EXPECT_THAT(errors, testing::Each(HasSubstr("all_reduce #2 float32[3] (SUM)")));
+}
+
 }  // namespace
 }  // namespace taeda
