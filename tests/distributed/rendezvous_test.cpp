@@ -13,6 +13,7 @@
 #include "taeda/distributed/store/tcp_store.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
+#include "tests/own_port.h"
 #include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
@@ -228,9 +229,7 @@ TEST_P(MeetingTest, ProcessesMeet) {
   if (const std::string reason = missing_grpc(); GetParam() != "file" && !reason.empty())
     GTEST_SKIP() << reason;
   const TemporaryFolder folder;
-  std::string port = "0";
-  if (GetParam() != "file")
-    port = std::to_string(TCPStore("localhost", {.port = 0, .is_master = true}).port());
+  const std::string port = std::to_string(own_port());
   std::vector<std::unique_ptr<Process>> processes;
   for (int rank = kRanks - 1; rank >= 0; --rank) {
     const std::string place =

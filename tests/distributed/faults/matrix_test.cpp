@@ -15,6 +15,7 @@
 #include "tests/distributed/group/meeting_place.h"
 #include "tests/distributed/stores.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/own_port.h"
 
 namespace taeda {
 namespace {
@@ -64,8 +65,7 @@ class MatrixJob {
     env["WORLD_SIZE"] = std::to_string(kFaultJobRanks);
     if (kind.store == MatrixStore::Server) add_server(env);
     if (kind.store == MatrixStore::RankZero) {
-      const distributed::TCPStore any("localhost", {.port = 0, .is_master = true});
-      env["TAEDA_TEST_PORT"] = std::to_string(any.port());
+      env["TAEDA_TEST_PORT"] = std::to_string(own_port());
       env["TAEDA_TEST_MASTER"] = "0";
     }
     if (kind.store == MatrixStore::Machines) add_machines(env);

@@ -17,6 +17,7 @@
 #include "tests/distributed/group/ranks.h"
 #include "tests/distributed/stores.h"
 #include "tests/error_of.h"
+#include "tests/own_port.h"
 
 namespace taeda {
 namespace {
@@ -331,10 +332,9 @@ TEST(Faults, EveryRankHearsWhyBeforeTheStoreEnds) {
   if (!missing.empty()) GTEST_SKIP() << missing;
   for (int round = 0; round < 3; ++round) {
     const MeetingPlace place;
-    const uint16_t port = distributed::TCPStore("localhost", {.port = 0, .is_master = true}).port();
     const auto ranks =
         start_ranks("differ_and_end", 4, place,
-                    {{"MASTER_ADDR", "localhost"}, {"MASTER_PORT", std::to_string(port)}});
+                    {{"MASTER_ADDR", "localhost"}, {"MASTER_PORT", std::to_string(own_port())}});
     for (const auto& rank : ranks) {
       EXPECT_THAT(rank->line(), AllOf(HasSubstr("rank 1 called broadcast #2"),
                                       HasSubstr("called all_reduce #2 float32[4]")));
