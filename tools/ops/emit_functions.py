@@ -158,6 +158,10 @@ def out_forms_h(families):
             o, results = pair[1], out_names(pair[1])
             out += [out_head(o, defaults=True)] if pair in others else []
             out.append(forward(f"{o.name}_outf", o, results, last=True))
+            kinds = {a.name: a.type for a in o.arguments}
+            if kinds.get("dim") == "OptionalIntArrayRef" and "keepdim" in kinds:  # libtorch has a form for all dimensions
+                out.append(declaration(f"inline Tensor& {o.name}_outf", [o.arguments[0], Argument("out", "Tensor&")],
+                                       f" {{ return {o.qualified}_out(out, {o.arguments[0].name}); }}", width=WIDE))
             for second in o.tags.get("also", []):
                 out.append(forward(f"{second}_out", o, results, last=False))
                 out.append(forward(f"{second}_outf", o, results, last=True))
