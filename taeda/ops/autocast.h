@@ -5,7 +5,6 @@
 // float64, on a device type that is on, are cast. Not part of the public interface.
 #pragma once
 
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -84,12 +83,9 @@ void visit_tensors(Visit&& visit, const T& argument) {
 }
 
 template <class F, class... Args>
-decltype(auto) call(const Caster& cast, const F& op, const Args&... arguments) {
-  // The casts are made while autocast is on: they ask for its dtypes.
-  const std::tuple<decltype(cast_argument(cast, arguments))...> casted(
-      cast_argument(cast, arguments)...);
+decltype(auto) call_paused(const F& op, const Args&... arguments) {
   const AutocastMode::Pause pause;
-  return std::apply([&](const auto&... a) -> decltype(auto) { return op(a...); }, casted);
+  return op(arguments...);
 }
 
 }  // namespace detail
@@ -100,7 +96,8 @@ decltype(auto) casted(Cast cast, Devices devices, const F& op, const Args&... ar
   detail::Caster caster(cast, devices);
   if (cast == Cast::promote)
     (detail::visit_tensors([&](const Tensor& t) { caster.visit(t); }, arguments), ...);
-  return detail::call(caster, op, arguments...);
+  // The casts are made while autocast is on: they ask for its dtypes.
+  return detail::call_paused(op, detail::cast_argument(caster, arguments)...);
 }
 
 /// Runs `op` in the lower precision.

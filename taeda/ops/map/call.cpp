@@ -117,7 +117,7 @@ std::vector<Tensor> MapCall::run_by_parts() {
       for (size_t i = 0; i < given.size(); ++i) *operands[i].tensor = given[i];
     };
     try {
-      out = run_(frame_, true);
+      out = run_(operation_, arguments, true);
     } catch (...) {
       take_back();
       throw;

@@ -92,10 +92,13 @@ struct MapOperand {
 
 class MapCall {
  public:
-  using Run = std::vector<Tensor> (*)(void* frame, bool by_parts);
+  /// Calls an operation with arguments, the whole of it or its body alone.
+  using Run = std::vector<Tensor> (*)(const void* operation, ArrayRef<MapArgument> arguments,
+                                      bool by_parts);
 
-  MapCall(const char* name, ArrayRef<MapArgument> arguments, bool in_place, Run run, void* frame)
-      : arguments(arguments), in_place(in_place), name_(name), run_(run), frame_(frame) {}
+  MapCall(const char* name, ArrayRef<MapArgument> arguments, bool in_place, Run run,
+          const void* operation)
+      : arguments(arguments), in_place(in_place), name_(name), run_(run), operation_(operation) {}
   MapCall(const MapCall&) = delete;
   MapCall& operator=(const MapCall&) = delete;
 
@@ -106,7 +109,7 @@ class MapCall {
   /// "softmax", "cumsum_", "linalg_det".
   std::string_view name() const { return name_; }
   /// The operation itself, with the arguments as they are now.
-  std::vector<Tensor> run() { return run_(frame_, false); }
+  std::vector<Tensor> run() { return run_(operation_, arguments, false); }
   /// `run`, where one result is expected.
   Tensor run_one() { return run()[0]; }
   /// The body of an operation that is made of others, in the map, which has rules for these.
@@ -160,7 +163,7 @@ class MapCall {
 
   const char* name_;
   Run run_;
-  void* frame_;
+  const void* operation_;
   std::deque<DimVector> lists_;
   std::deque<std::vector<Tensor>> tensor_lists_;
   std::deque<std::vector<TensorIndex>> index_lists_;
