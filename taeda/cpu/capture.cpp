@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <mutex>
-#include <tuple>
 #include <type_traits>
 
 #include "taeda/device/host_graph.h"
@@ -20,9 +19,7 @@ template <class... Args>
   // What a kernel tells its caller - how much room a network takes - follows from shapes.
   if constexpr (!(detail::kWritesToCaller<Args> || ...)) {
     if (detail::HostGraph* const graph = detail::host_recording())
-      return graph->add(name, [f, kept = std::tuple(detail::keep(args, 0)...)]() mutable {
-        std::apply([f](auto&... x) { f(x...); }, kept);
-      });
+      return graph->add(name, detail::KeptCall<Args...>{{detail::keep(args, 0)}..., f});
   }
   f(static_cast<Args>(args)...);
 }

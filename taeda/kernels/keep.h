@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "taeda/base/array_ref.h"
@@ -69,5 +70,21 @@ requires(!Rebasable<T>) T keep(const T& x, ptrdiff_t) {
                 "this argument of a kernel slot needs an overload of keep() in kernels/keep.h");
   return x;
 }
+
+/// A kernel and what became of its arguments. A tuple would do, but is compiled for every kind of
+/// kernel, and takes a third longer.
+template <class Places, class... Args>
+struct KeptCallOf;
+template <size_t I, class Arg>
+struct KeptArgument {
+  decltype(keep(std::declval<const std::remove_cvref_t<Arg>&>(), 0)) value;
+};
+template <size_t... I, class... Args>
+struct KeptCallOf<std::index_sequence<I...>, Args...> : KeptArgument<I, Args>... {
+  void operator()() { kernel(static_cast<KeptArgument<I, Args>&>(*this).value...); }
+  void (*kernel)(Args...);
+};
+template <class... Args>
+using KeptCall = KeptCallOf<std::index_sequence_for<Args...>, Args...>;
 
 }  // namespace taeda::inline v0_2::detail

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -89,9 +88,7 @@ template <class... Args>
   constexpr bool kWrites = (detail::kWritesToCaller<Args> || ...);
   if constexpr (kWrites) sim_device.check_not_capturing(stream, slot.name());
   // First, because memory that is still on its way has the stream wait for it.
-  auto run = [cpu = slot.get(kCPU), kept = std::tuple(keep_reachable(args)...)]() mutable {
-    std::apply([cpu](auto&... x) { cpu(x...); }, kept);
-  };
+  detail::KeptCall<Args...> run{{keep_reachable(args)}..., slot.get(kCPU)};
   if (sim::Predictor::instance().on()) [[unlikely]]
     sim_device.charge(stream, sim::work_of<Args...>(flops, args...));
   if constexpr (kWrites)
