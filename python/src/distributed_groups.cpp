@@ -90,6 +90,8 @@ void add_group_class(py::module_& m) {
       .def("name", &ProcessGroup::backend, "The backend's name.")
       .def_property_readonly("group_name", &ProcessGroup::name)
       .def_property_readonly("timeout", &ProcessGroup::timeout)
+      .def("set_timeout", &ProcessGroup::set_timeout, py::arg("timeout"),
+           "How long operations that are called from now on may take, a timedelta.")
       .def_property_readonly("_ranks", &ProcessGroup::ranks)
       .def_property_readonly("failure", &ProcessGroup::failure)
       .def("__repr__", [](const ProcessGroup& g) {

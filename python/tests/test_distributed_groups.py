@@ -264,12 +264,35 @@ def wrong_arguments(rank, size, path):
     raises(ValueError, lambda: dist.broadcast(torch.ones(1)), "Must specify src or group_src")
     raises(ValueError, lambda: dist.broadcast(torch.ones(1), 5), "5")
     raises(TypeError, lambda: dist.new_group(timeout=3), "timedelta")
+    raises(TypeError, lambda: dist.set_timeout(3), "timedelta")
+    raises(TypeError, lambda: dist.set_timeout(None), "timedelta")
+    raises(ValueError, lambda: dist.set_timeout(timedelta(0)), "must be at least a millisecond, got 0 ms")
+    raises(ValueError, lambda: dist.set_timeout(timedelta(1), dist.GroupMember.NON_GROUP_MEMBER), "not in the group")
     raises(ValueError, lambda: dist.all_reduce(torch.ones(1), op=dist.ReduceOp.BAND), "BAND")
     dist.destroy_process_group()
 
 
 def test_wrong_arguments():
     ranks.run(wrong_arguments, 1)
+
+
+def absent_rank(rank, size, path):
+    join(rank, size, path)
+    said = dist.FileStore(path + ".said", size)
+    if rank == 0:
+        dist.set_timeout(timedelta(milliseconds=300))
+        assert dist.new_group(timeout=timedelta(hours=1)).timeout == timedelta(hours=1)
+        assert dist.group.WORLD.timeout == timedelta(milliseconds=300)
+        raises(dist.DistError, lambda: dist.all_reduce(torch.ones(2)), "did not end within the timeout of 300 ms")
+        said.set("it", "1")
+    else:
+        dist.new_group(timeout=timedelta(hours=1))
+        said.wait(["it"])
+    os._exit(0)
+
+
+def test_a_timeout_holds_for_later_operations():
+    ranks.run(absent_rank, 2)
 
 
 def late_rank(rank, size, path):

@@ -7,7 +7,7 @@ from .groups import (  # noqa: F401
     get_global_rank, get_group_rank, get_node_local_rank, get_pg_count, get_process_group_ranks, get_rank, get_world_size,
     group, init_process_group, is_available, is_backend_available, is_gloo_available, is_initialized, is_mpi_available,
     is_nccl_available, is_torchelastic_launched, is_ucc_available, is_xccl_available, new_group, new_subgroups,
-    new_subgroups_by_enumeration, split_group, supports_complex)
+    new_subgroups_by_enumeration, set_timeout, split_group, supports_complex)
 from .collectives import (  # noqa: F401
     P2POp, Work, all_gather, all_gather_coalesced, all_gather_into_tensor, all_reduce, all_reduce_coalesced, all_to_all,
     all_to_all_single, barrier, batch_isend_irecv, broadcast, gather, irecv, isend, monitored_barrier, recv, reduce,

@@ -254,6 +254,20 @@ def get_backend_config(group=None):
     return f"cpu:{name},cuda:{name}"
 
 
+def set_timeout(timeout, group=None):
+    """How long operations of a group that this process calls from now on may take, a timedelta of at least a millisecond. The
+    default group unless given. A process that is not in the group is a ValueError.
+
+    >>> from datetime import timedelta
+    >>> torch.distributed.set_timeout(timedelta(minutes=5))
+    """
+    if is_outside(group):
+        raise ValueError("Invalid process group specified: this process is not in the group")
+    if timeout is None:
+        raise TypeError("Expected timeout argument to be of type datetime.timedelta, got None")
+    (group or _dist.default_group()).set_timeout(checked_timeout(timeout))
+
+
 def get_default_backend_for_device(device):
     """"nccl" for a device of type cuda, else "gloo"; the device or its name, a text.
 

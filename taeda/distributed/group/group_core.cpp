@@ -134,6 +134,7 @@ WorkPtr GroupCore::enter(Fingerprint what, const Way& way, std::vector<Tensor> r
   work->group_ = this;
   work->lane_ = way.lane;
   work->first_ = std::move(first);
+  work->timeout_ = timeout();
   work->record_ = FlightRecorder::instance().begin(record_group_, work->what());
   pending_.push_back(work);
   return work;
@@ -175,8 +176,8 @@ Stream GroupCore::stream_of(const Way& way) {
 }
 
 /// When the engine ends an operation itself: the watchdog should have done it.
-milliseconds GroupCore::engine_timeout() const {
-  return timeout_ + store_patience() + check_interval();
+Clock::time_point GroupCore::engine_deadline(const Work& work) const {
+  return work.due() + store_patience() + check_interval();
 }
 
 void GroupCore::execute(const WorkPtr& work, const Body& body, const Way& way) {
@@ -189,7 +190,7 @@ void GroupCore::execute(const WorkPtr& work, const Body& body, const Way& way) {
   try {
     const std::string failed = failure();
     if (!failed.empty()) throw CommunicatorError(failed, -1);
-    const Call call{work->what().call_id(), now + engine_timeout()};
+    const Call call{work->what().call_id(), engine_deadline(*work)};
     if (queues_on(way.device)) return queue(work, body, call, way);
     body(*communicator_, call, *work);
   } catch (const CommunicatorError& e) {
@@ -257,7 +258,7 @@ void GroupCore::conclude(const WorkPtr& work, std::exception_ptr error) {
   if (callbacks.empty()) return;
   {
     std::lock_guard lock(mutex_);
-    calling_back_.push_back({work->what(), work->record_, Clock::now(), true});
+    calling_back_.push_back({work->what(), work->record_, Clock::now(), work->timeout_, true});
   }
   for (const auto& f : callbacks) work->call(f);
   std::lock_guard lock(mutex_);
@@ -269,8 +270,8 @@ std::exception_ptr GroupCore::error_of(const Work& work, const CommunicatorError
   std::lock_guard one(failing_);
   std::string text = failure();
   if (text.empty()) {
-    const bool late = Clock::now() + milliseconds(10) >= work.running_since() + timeout_;
-    text = inquire(work.what(), error, late);
+    const bool late = Clock::now() + milliseconds(10) >= work.due();
+    text = inquire(work.what(), error, late ? Exceeded(work.timeout_) : std::nullopt);
     fail(text);
   }
   wait_until_heard();
@@ -285,14 +286,14 @@ std::exception_ptr GroupCore::error_in(const Work& work, const std::string& text
 
 /// Ends an operation whose time is up, or whose partner is gone. The others read why before the
 /// connections close, which an engine that keeps the time itself could not give them.
-void GroupCore::give_up(const Running& running, const CommunicatorError& error, bool late) {
+void GroupCore::give_up(const Running& running, const CommunicatorError& error, Exceeded timeout) {
   {
     std::lock_guard one(failing_);
     if (!failure().empty()) return;
-    if (!running.calls_back) return fail(inquire(running.what, error, late));
+    if (!running.calls_back) return fail(inquire(running.what, error, timeout));
     const std::string text = taeda::detail::concat(
         "a callback of ", running.what.to_string(), " did not end within the timeout of ",
-        timeout_.count(), " ms, and other operations wait for it");
+        running.timeout.count(), " ms, and other operations wait for it");
     const auto shared = within(
         store_patience(), [self = shared_from_this(), text] { return self->share_failure(text); });
     fail(shared.value_or(text));
@@ -315,18 +316,19 @@ void GroupCore::end_queued() {
 }
 
 /// Asks the other ranks why, but not for ever.
-std::string GroupCore::inquire(const Fingerprint& what, const CommunicatorError& error, bool late) {
+std::string GroupCore::inquire(const Fingerprint& what, const CommunicatorError& error,
+                               Exceeded timeout) {
   {
     std::lock_guard lock(mutex_);
     if (leaving_) return "the group was destroyed meanwhile";
   }
-  const auto text = within(store_patience(), [self = shared_from_this(), what, error, late] {
-    return self->reason(what, error, late);
+  const auto text = within(store_patience(), [self = shared_from_this(), what, error, timeout] {
+    return self->reason(what, error, timeout);
   });
   if (text) return *text;
   constexpr const char* silent = "the store, which would tell why, does not answer";
-  if (late)
-    return taeda::detail::concat("it did not end within the timeout of ", timeout_.count(),
+  if (timeout)
+    return taeda::detail::concat("it did not end within the timeout of ", timeout->count(),
                                  " ms, and ", silent);
   // A peer that knows of another's death closes its connections, too: nobody says here which it is.
   if (error.peer < 0) return error.message();
@@ -344,9 +346,10 @@ std::string GroupCore::lost_text(const Fingerprint& what, const CommunicatorErro
                                error.message(), ")");
 }
 
-std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& error, bool late) {
+std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& error,
+                              Exceeded timeout) {
   store_->add("inquiry", 1);
-  const bool ask = late || !communicator_->notices_death();
+  const bool ask = timeout || !communicator_->notices_death();
   const auto patience = Clock::now() + (ask ? answer_patience() : milliseconds(0));
   while (true) {
     publish();
@@ -358,9 +361,9 @@ std::string GroupCore::reason(const Fingerprint& what, const CommunicatorError& 
       std::this_thread::sleep_for(milliseconds(100));
       continue;
     }
-    if (!late) return share_failure(lost_text(what, error));
+    if (!timeout) return share_failure(lost_text(what, error));
     return share_failure(taeda::detail::concat(
-        what.to_string(), " did not end within the timeout of ", timeout_.count(),
+        what.to_string(), " did not end within the timeout of ", timeout->count(),
         " ms: ", describe_missing(reports, members_.ranks, world_rank(), what)));
   }
 }
@@ -391,14 +394,17 @@ void GroupCore::fail(const std::string& text) {
   if (tell) taeda::detail::warn_aside(WarningKind::Runtime, who() + ": " + text);
 }
 
-/// A copy: the watchdog must not be the last to let go of a program's tensors or errors.
+/// The oldest, but one that has exceeded its timeout before others. A copy: the watchdog must not
+/// be the last to let go of a program's tensors or errors.
 std::optional<GroupCore::Running> GroupCore::longest_running() const {
+  const auto now = Clock::now();
+  const auto order = [&](const Work& w) { return std::pair(w.due() > now, w.running_since()); };
   std::lock_guard lock(mutex_);
-  const Work* oldest = nullptr;
+  const Work* first = nullptr;
   for (const WorkPtr& work : pending_)
-    if (work->started_ && (!oldest || work->started_ < oldest->started_)) oldest = work.get();
+    if (work->started_ && (!first || order(*work) < order(*first))) first = work.get();
   if (leaving_) return {};
-  if (oldest) return Running{oldest->what(), oldest->record_, oldest->running_since()};
+  if (first) return Running{first->what(), first->record_, first->running_since(), first->timeout_};
   if (pending_.empty() || calling_back_.empty()) return {};
   return calling_back_.front();
 }
@@ -430,8 +436,8 @@ void GroupCore::watch() {
   // A process that stood still has heard nothing of the others meanwhile, which is not their fault.
   if (now - std::exchange(watched_, now) > kSilentTurns / 4 * check_interval()) beats_.clear();
   auto running = longest_running();
-  if (running && now >= running->since + timeout_)
-    return give_up_aside(*running, CommunicatorError("", -1), true);
+  if (running && now >= running->since + running->timeout)
+    return give_up_aside(*running, CommunicatorError("", -1), running->timeout);
   if (running && running->calls_back) running.reset();
   if (now < next_check_) return;
   try {
@@ -443,8 +449,7 @@ void GroupCore::watch() {
       return;
     }
     next_check_ = now + check_interval();
-    if (const auto lost = lost_connection(running->what))
-      return give_up_aside(*running, *lost, false);
+    if (const auto lost = lost_connection(running->what)) return give_up_aside(*running, *lost, {});
     if (running->record != asked_for_ || !notices_death) store_->add("inquiry", 1);
     asked_for_ = running->record;
     publish();
@@ -459,10 +464,12 @@ void GroupCore::watch() {
   }
 }
 
-void GroupCore::give_up_aside(const Running& running, const CommunicatorError& error, bool late) {
+void GroupCore::give_up_aside(const Running& running, const CommunicatorError& error,
+                              Exceeded timeout) {
   if (std::exchange(gave_up_, true)) return;
-  run_aside(
-      [self = shared_from_this(), running, error, late] { self->give_up(running, error, late); });
+  run_aside([self = shared_from_this(), running, error, timeout] {
+    self->give_up(running, error, timeout);
+  });
 }
 
 /// A lost connection without which `what` cannot end.

@@ -68,7 +68,10 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
 
   const Membership& members() const { return members_; }
   const OwnProcess& process() const { return process_; }
-  std::chrono::milliseconds timeout() const { return timeout_; }
+  std::chrono::milliseconds timeout() const { return timeout_.load(std::memory_order_relaxed); }
+  void set_timeout(std::chrono::milliseconds timeout) {
+    timeout_.store(timeout, std::memory_order_relaxed);
+  }
   Store& store() { return *store_; }
   /// Why the group can no longer be used; empty while it can.
   std::string failure() const;
@@ -78,14 +81,17 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   static std::chrono::milliseconds check_interval();
 
  private:
+  /// The timeout of an operation that has run for longer.
+  using Exceeded = std::optional<std::chrono::milliseconds>;
   struct Running {
     Fingerprint what;
     uint64_t record;
     Clock::time_point since;
+    std::chrono::milliseconds timeout;
     bool calls_back = false;  ///< it has ended, but its callbacks have not
   };
 
-  std::chrono::milliseconds engine_timeout() const;
+  Clock::time_point engine_deadline(const Work& work) const;
   WorkPtr enter(Fingerprint what, const Way& way, std::vector<Tensor> result, bool follows);
   void withdraw(const WorkPtr& work);
   void submit(const WorkPtr& work, Lanes::Key lane, Lanes::Task task);
@@ -97,12 +103,12 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   Stream stream_of(const Way& way);
   void wait_until_queued_is_done();
   std::exception_ptr error_of(const Work& work, const CommunicatorError& error);
-  std::string inquire(const Fingerprint& what, const CommunicatorError& error, bool late);
-  std::string reason(const Fingerprint& what, const CommunicatorError& error, bool late);
+  std::string inquire(const Fingerprint& what, const CommunicatorError& error, Exceeded timeout);
+  std::string reason(const Fingerprint& what, const CommunicatorError& error, Exceeded timeout);
   std::string lost_text(const Fingerprint& what, const CommunicatorError& error) const;
   void fail(const std::string& text);
-  void give_up(const Running& running, const CommunicatorError& error, bool late);
-  void give_up_aside(const Running& running, const CommunicatorError& error, bool late);
+  void give_up(const Running& running, const CommunicatorError& error, Exceeded timeout);
+  void give_up_aside(const Running& running, const CommunicatorError& error, Exceeded timeout);
   void end_queued();
   std::exception_ptr error_in(const Work& work, const std::string& text) const;
   std::optional<CommunicatorError> lost_connection(const Fingerprint& what) const;
@@ -129,7 +135,7 @@ class GroupCore : public std::enable_shared_from_this<GroupCore> {
   const Membership members_;
   const std::shared_ptr<OwnKeys> store_;
   const std::unique_ptr<Communicator> communicator_;
-  const std::chrono::milliseconds timeout_;
+  std::atomic<std::chrono::milliseconds> timeout_;  ///< any thread may set it
   const uint32_t record_group_;
   const OwnProcess process_;
 

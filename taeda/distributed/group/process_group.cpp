@@ -105,6 +105,12 @@ std::chrono::milliseconds ProcessGroup::timeout() const {
   return core_ ? core_->timeout() : std::chrono::milliseconds(0);
 }
 
+void ProcessGroup::set_timeout(std::chrono::milliseconds timeout) {
+  TAEDA_CHECK_VALUE(timeout.count() > 0, "set_timeout: the timeout of the process group '", name_,
+                    "' must be at least a millisecond, got ", timeout.count(), " ms");
+  if (core_) core_->set_timeout(timeout);
+}
+
 std::string ProcessGroup::failure() const { return core_ ? core_->failure() : ""; }
 
 Fingerprint ProcessGroup::what(const char* op, const Tensor& t, const CallOptions& options) const {

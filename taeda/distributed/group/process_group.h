@@ -74,9 +74,13 @@ class ProcessGroup {
   bool is_member() const { return rank_ >= 0; }
   const std::string& name() const { return name_; }
   const std::string& backend() const { return backend_; }
-  /// The members' ranks in the world, at least one, and how long operations may take by default.
+  /// The members' ranks in the world.
   const std::vector<int>& ranks() const { return ranks_; }
+  /// How long an operation may take until it is an error; 0 where this process is no member.
   std::chrono::milliseconds timeout() const;
+  /// Sets how long operations that this rank calls from now on may take. The member with the
+  /// shortest timeout ends an operation for all. Throws ValueError for less than a millisecond.
+  void set_timeout(std::chrono::milliseconds timeout);
   /// Why the group is of no use any more; empty while it is.
   std::string failure() const;
 

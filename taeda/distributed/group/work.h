@@ -58,16 +58,18 @@ class Work : public std::enable_shared_from_this<Work> {
   Clock::time_point running_since() const {
     return Clock::time_point(Clock::duration(started_.load()));
   }
+  Clock::time_point due() const { return running_since() + timeout_; }
 
   const OwnProcess process_;
   const Fingerprint what_;
   const std::vector<Tensor> result_;
-  uint64_t record_ = 0;                 ///< in the flight recorder
-  const void* group_ = nullptr;         ///< the GroupCore that runs it
-  uint64_t lane_ = 0;                   ///< there
-  std::shared_ptr<Work> first_;         ///< whose callbacks led to this operation
-  std::atomic<uint32_t> followers_{0};  ///< operations that its callbacks have led to
-  std::atomic<Clock::rep> started_{0};  ///< 0: it is queued; who changes it runs or ends it
+  uint64_t record_ = 0;                   ///< in the flight recorder
+  const void* group_ = nullptr;           ///< the GroupCore that runs it
+  uint64_t lane_ = 0;                     ///< there
+  std::shared_ptr<Work> first_;           ///< whose callbacks led to this operation
+  std::atomic<uint32_t> followers_{0};    ///< operations that its callbacks have led to
+  std::atomic<Clock::rep> started_{0};    ///< 0: it is queued; who changes it runs or ends it
+  std::chrono::milliseconds timeout_{0};  ///< how long it may run
   int source_rank_ = -1;
   std::vector<Event> arrived_;  ///< on the streams that bring results to accelerators
 

@@ -151,14 +151,26 @@ TEST(Faults, ARankThatDoesNotComeIsNamedAtTheTimeout) {
           while (g.failure().empty()) std::this_thread::sleep_for(milliseconds(5));
           return;
         }
+        g.set_timeout(milliseconds(700));
         g.all_reduce(ones({8}), kSum, {});
       },
-      with_timeout(milliseconds(700)));
+      with_timeout());
   for (const int rank : {0, 2})
     EXPECT_THAT(errors[static_cast<size_t>(rank)],
                 AllOf(HasSubstr("all_reduce #2 float32[8] (SUM)"),
                       HasSubstr("did not end within the timeout of 700 ms"),
                       HasSubstr("rank 1 has not called it, the last it called was barrier #1")));
+}
+
+TEST(Faults, ATimeoutIsAtLeastAMillisecond) {
+  run_ranks(1, [](ProcessGroup& g) {
+    g.set_timeout(std::chrono::seconds(3));
+    EXPECT_EQ(g.timeout(), std::chrono::seconds(3));
+    EXPECT_THAT(error_of([&] { g.set_timeout(milliseconds(0)); }),
+                HasSubstr("set_timeout: the timeout of the process group 'world' must be at least "
+                          "a millisecond, got 0 ms"));
+    EXPECT_EQ(g.timeout(), std::chrono::seconds(3));
+  });
 }
 
 TEST(Faults, ARankThatLeftIsNamed) {
