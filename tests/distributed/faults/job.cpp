@@ -64,12 +64,9 @@ distributed::StorePtr store_of_job() {
 class FaultJob {
  public:
   FaultJob() : store_(store_of_job()), state_(fault_cases().size(), 1.f) {
-    meet();
-    const std::string timeout = variable("TAEDA_TEST_TIMEOUT_MS");
-    const std::chrono::milliseconds patience(timeout.empty() ? 60000 : std::stoi(timeout));
     for (const FaultCase& c : fault_cases())
-      groups_.push_back(
-          ProcessGroup::create("gloo", store_, own_rank(), world_size(), {patience, c.name()}));
+      groups_.push_back(ProcessGroup::create("gloo", store_, own_rank(), world_size(),
+                                             {std::chrono::seconds(60), c.name()}));
     resume();
     for (const auto& group : groups_) group->barrier({});
   }
@@ -85,6 +82,7 @@ class FaultJob {
   int run() {
     for (; step_ < kSteps; ++step_) {
       const Act act = act_at(step_, own_rank());
+      if (step_ == kFaultyStep) shorten_timeouts();
       if (act.before) act.before();
       if (!run_step(act)) return 0;
       save(act);
@@ -94,12 +92,12 @@ class FaultJob {
   }
 
  private:
-  /// A short timeout is for what happens to the job, not for processes that take long to start.
-  void meet() {
-    std::vector<std::string> all;
-    for (int rank = 0; rank < world_size(); ++rank) all.push_back("met" + std::to_string(rank));
-    store_->set(all.at(static_cast<size_t>(own_rank())), "");
-    store_->wait(all);
+  /// A short timeout is for the fault, not for processes that take long to start or to compute.
+  void shorten_timeouts() {
+    const std::string timeout = variable("TAEDA_TEST_TIMEOUT_MS");
+    if (timeout.empty()) return;
+    for (const auto& group : groups_)
+      group->set_timeout(std::chrono::milliseconds(std::stoi(timeout)));
   }
 
   /// Collectives of all cases at once; false after printing the error of each if there was one.

@@ -45,7 +45,7 @@ struct FaultKind {
   int end = 0;
   std::string says = {};
   MatrixStore store = MatrixStore::File;
-  int timeout_ms = 60000;
+  int timeout_ms = 0;  ///< from the fault on, unless 0
   std::function<void(MatrixJob&)> meanwhile = {};
   std::map<std::string, std::string> environment = {};
 };
@@ -58,7 +58,8 @@ class MatrixJob {
     std::map<std::string, std::string> env = kind.environment;
     env["TAEDA_TEST_FAULT"] = fault;
     env["TAEDA_TEST_VICTIM"] = std::to_string(kind.victim);
-    env["TAEDA_TEST_TIMEOUT_MS"] = std::to_string(kind.timeout_ms);
+    if (!fault.empty() && kind.timeout_ms)
+      env["TAEDA_TEST_TIMEOUT_MS"] = std::to_string(kind.timeout_ms);
     env["TAEDA_DISTRIBUTED_CHECK_MS"] = kind.store == MatrixStore::Machines ? "200" : "100";
     env["TAEDA_TEST_PATH"] = path;
     env["OMP_WAIT_POLICY"] = "passive";  // two cores for three ranks
@@ -198,6 +199,17 @@ void drop_silently(MatrixJob& job) { job.machines->drop_silently(1); }
 void slow_link(MatrixJob& job) { job.machines->slow_link(1); }
 void replace_machine(MatrixJob& job) { job.machines->replace(1); }
 
+/// What rank 0 and rank 1 say of rank 2, which they cannot reach. Rank 0 may have heard it first,
+/// and have ended with the store before rank 1 could read why.
+const std::vector<std::string> rank_2_is_away = {"rank 2 has not called it",
+                                                 "nothing was heard from rank 2",
+                                                 "rank 1 lost the connection to rank "};
+std::vector<std::string> rank_2_is_away_or_gone() {
+  auto out = rank_2_is_away;
+  out.push_back("rank 2 is gone: rank ");
+  return out;
+}
+
 const std::vector<FaultKind> kinds = {
     {.name = "RankKilled", .act = "dies", .others = {"rank 1 is gone"}, .end = -SIGKILL},
     {.name = "RankKilledInBackward",
@@ -278,7 +290,7 @@ const std::vector<FaultKind> kinds = {
     {.name = "LinkDown",
      .act = "stops",
      .victim = 2,
-     .others = {"rank 2 has not called it", "nothing was heard from rank 2"},
+     .others = rank_2_is_away,
      .victim_as_well = {"the store, which would tell why, does not answer"},
      .store = MatrixStore::Machines,
      .timeout_ms = 1000,
@@ -291,7 +303,7 @@ const std::vector<FaultKind> kinds = {
     {.name = "SilentDrop",
      .act = "stops",
      .victim = 2,
-     .others = {"rank 2 has not called it", "nothing was heard from rank 2"},
+     .others = rank_2_is_away,
      .victim_as_well = {"the store, which would tell why, does not answer"},
      .store = MatrixStore::Machines,
      .timeout_ms = 1000,
@@ -299,10 +311,7 @@ const std::vector<FaultKind> kinds = {
     {.name = "ConnectionsReset",
      .act = "stops",
      .victim = 2,
-     .others = {"rank 2 is gone: rank ", "rank 2 has not called it",
-                "nothing was heard from rank 2",
-                // Rank 0 heard it first, and has ended with the store.
-                "rank 1 lost the connection to rank "},
+     .others = rank_2_is_away_or_gone(),
      .victim_as_well = {"the store, which would tell why, does not answer"},
      .store = MatrixStore::Machines,
      .timeout_ms = 1000,
