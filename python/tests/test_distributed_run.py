@@ -46,6 +46,17 @@ def test_a_program_on_two_processes(program):
         assert f"rank {rank} of 2 local {rank} has 3.0 ['--lr', '3']" in text
 
 
+def test_output_is_passed_on_as_it_is_unless_it_is_teed(tmp_path):
+    path = tmp_path / "p.py"
+    path.write_text("import os, sys\nprint('a' + os.environ['RANK'])\nprint('b' + os.environ['RANK'], file=sys.stderr)\n")
+    two = ["--standalone", "--nproc-per-node", "2"]
+    assert sorted(torchrun(*two, str(path)).split()) == ["a0", "a1", "b0", "b1"]
+    assert sorted(torchrun(*two, "--tee", "1", str(path)).split()) == ["[default0]:a0", "[default1]:a1", "b0", "b1"]
+    text = torchrun(*two, "--tee", "0:2", "--role", "w", "--log-line-prefix-template", "<${role_name}${local_rank}/${rank}>",
+                    "--log-dir", str(tmp_path / "logs"), str(path))
+    assert sorted(text.split()) == ["<w0/0>b0", "a0", "a1", "b1"]
+
+
 def test_a_module(tmp_path, program):
     done = subprocess.run([sys.executable, "-B", "-m", "taeda.compat", "-m", "torch.distributed.launch", "--nproc-per-node",
                            "2", "-m", "train", "x"], capture_output=True, text=True, timeout=60, cwd=tmp_path)
@@ -117,4 +128,4 @@ def test_both_launchers_have_the_same_flags():
         "nnodes nproc-per-node rdzv-backend rdzv-endpoint rdzv-id rdzv-conf standalone max-restarts monitor-interval "
         "start-method event-log-handler role module no-python run-path log-dir redirects tee local-ranks-filter node-rank "
         "duplicate-stdout-filters duplicate-stderr-filters master-addr master-port local-addr logs-specs numa-binding "
-        "signals-to-handle virtual-local-rank").split()}
+        "signals-to-handle virtual-local-rank log-line-prefix-template").split()}

@@ -167,9 +167,25 @@ class Workers {
       worker.filters[i] = options_.filters[i];
       worker.filtered[i] = filtered_[i].get();
     }
-    if (gathering_.world_size() > 1) worker.prefix = "[rank " + std::to_string(worker.rank) + "] ";
+    const auto prefixed = options_.prefixed.of(local_rank);
+    for (size_t i = 0; i < 2; ++i)
+      if (prefixed[i]) worker.prefixes[i] = line_prefix(worker);
     worker.log_folder = log_folder_ + "/" + std::to_string(worker.rank);
     workers_.push_back(std::make_unique<Worker>(std::move(worker), options_.show));
+  }
+
+  std::string line_prefix(const WorkerOptions& worker) const {
+    std::string out =
+        options_.line_prefix.value_or(gathering_.world_size() > 1 ? "[rank ${rank}] " : "");
+    const std::pair<std::string_view, std::string> values[] = {
+        {"${rank}", std::to_string(worker.rank)},
+        {"${local_rank}", std::to_string(worker.local_rank)},
+        {"${role_name}", options_.role},
+        {"${hostname}", options_.agents.name}};
+    for (const auto& [name, value] : values)
+      for (size_t at = 0; (at = out.find(name, at)) != out.npos; at += value.size())
+        out.replace(at, name.size(), value);
+    return out;
   }
 
   bool is_shown(int64_t local_rank) const {

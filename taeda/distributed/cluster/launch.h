@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ struct LaunchOptions {
   OutputChoice redirects = {};                  ///< to files instead of to the terminal
   OutputChoice tee = {};                        ///< to files and to the terminal
   std::vector<int64_t> shown_local_ranks = {};  ///< on the terminal; empty: all
+  /// What stands before lines that are shown, with ${rank}, ${local_rank}, ${role_name} and
+  /// ${hostname} filled in; without a value "[rank ${rank}] " where there are several processes.
+  std::optional<std::string> line_prefix = {};
+  OutputChoice prefixed = OutputChoice::parse("3");  ///< the outputs that have it
   /// Lines of stdout and stderr with one of these words also go to the file of their start that is
   /// called filtered_stdout.log or filtered_stderr.log.
   std::array<std::vector<std::string>, 2> filters = {};

@@ -62,6 +62,8 @@ const LaunchFlag kFlags[] = {
     {.name = "--tee", .letter = "-t", .help = "To files and the terminal", .otherwise = "0"},
     {.name = "--local-ranks-filter",
      .help = "Local ranks that are shown on the terminal: 0,1; by default all"},
+    {.name = "--log-line-prefix-template",
+     .help = "Before lines that are shown: ${rank}, ${local_rank}, ${role_name}, ${hostname}"},
     {.name = "--duplicate-stdout-filters",
      .help = "Lines with one of these words also go to filtered_stdout.log: loss,error"},
     {.name = "--duplicate-stderr-filters", .help = "The same for stderr"},
@@ -263,12 +265,28 @@ class Reader {
     }
   }
 
+  /// torchrun passes on what processes print as it is, unless it also goes to files by --tee.
+  void read_line_prefix() {
+    const char* const variable = std::getenv("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE");
+    if (const std::string& given = text("--log-line-prefix-template"); !given.empty())
+      out_.line_prefix = given;
+    else if (variable && *variable)
+      out_.line_prefix = variable;
+    else if (rules_.is_python)
+      out_.line_prefix = "[${role_name}${local_rank}]:";
+    if (rules_.is_python) out_.prefixed = out_.tee;
+  }
+
   void read_outputs() {
     out_.log_folder = text("--log-dir");
     const std::string &redirects = text("--redirects"), &tee = text("--tee");
     out_.redirects = OutputChoice::parse(redirects);
     out_.tee = OutputChoice::parse(tee);
-    const bool chosen = redirects != "0" || tee != "0";
+    read_line_prefix();
+    // torchrun takes --tee without a folder, for the prefix.
+    const bool only_prefixes = rules_.is_python && out_.log_folder.empty();
+    if (only_prefixes) out_.tee = {};
+    const bool chosen = redirects != "0" || (tee != "0" && !only_prefixes);
     out_.filters = {list_of(text("--duplicate-stdout-filters")),
                     list_of(text("--duplicate-stderr-filters"))};
     const bool filtered = !out_.filters[0].empty() || !out_.filters[1].empty();

@@ -103,7 +103,7 @@ void Worker::show(size_t index, std::string_view line) {
     last_.emplace_back(line);
     if (last_.size() > kLastLines) last_.pop_front();
   }
-  const std::string text = options_.prefix + std::string(line);
+  const std::string text = options_.prefixes[index] + std::string(line);
   const auto& filters = options_.filters[index];
   const bool chosen = std::any_of(filters.begin(), filters.end(), [&](const std::string& word) {
     return line.find(word) != std::string_view::npos;

@@ -33,10 +33,10 @@ class LineCutter {
 struct WorkerOptions {
   ChildOptions child;
   int64_t rank = 0, local_rank = 0;
-  std::string prefix = {};      ///< of each line that is shown
   std::string log_folder = {};  ///< stdout.log and stderr.log go there; empty: nowhere
   /// Which outputs (stdout, stderr) are shown, and which go to files.
   std::array<bool, 2> shown = {true, true}, kept = {};
+  std::array<std::string, 2> prefixes = {};  ///< of each line that is shown
   /// Lines of an output that hold one of these words go to this file, too, as they are shown.
   std::array<std::vector<std::string>, 2> filters = {};
   std::array<int, 2> filtered = {-1, -1};

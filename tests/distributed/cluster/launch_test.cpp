@@ -140,6 +140,18 @@ TEST_F(Launch, StartsAllAgainAsOftenAsTold) {
   EXPECT_THAT(too_few.error.back(), HasSubstr("exited with status 4; restarts before: 1"));
 }
 
+TEST_F(Launch, PutsBeforeLinesWhatTheTemplateSays) {
+  LaunchOptions options = shell("echo out; echo error >&2", 2);
+  options.role = "trainer";
+  options.line_prefix = "${role_name}${local_rank}/${rank} on ${hostname}, ${other}: ";
+  options.prefixed = OutputChoice::parse("0:3,1:2");
+  options.agents.name = "a ${rank}";
+  const Shown shown = run(options);
+  EXPECT_THAT(shown.out, UnorderedElementsAre("trainer0/0 on a ${rank}, ${other}: out", "out"));
+  EXPECT_THAT(shown.error, UnorderedElementsAre("trainer0/0 on a ${rank}, ${other}: error",
+                                                "trainer1/1 on a ${rank}, ${other}: error"));
+}
+
 TEST_F(Launch, LogsByRank) {
   LaunchOptions options = shell("echo out$RANK; echo err$RANK >&2", 2);
   options.log_folder = folder_.path();
