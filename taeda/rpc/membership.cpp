@@ -273,13 +273,13 @@ void Agent::wait_for_keys(const std::string& prefix, const Limit& limit) {
         std::chrono::duration_cast<milliseconds>(limit.deadline - Clock::now()) + milliseconds(1);
     try {
       return store_->wait(keys, std::clamp(left, milliseconds(0), kTurn));
-    } catch (const DistributedError& e) {
+    } catch (const DistributedError&) {
       std::vector<WorkerInfo> missing;
       for (const WorkerInfo& worker : workers_)
         if (!store_->check({prefix + std::to_string(worker.id)})) missing.push_back(worker);
       std::string names;
       for (const WorkerInfo& worker : missing) names += (names.empty() ? "" : ", ") + worker.name;
-      if (limit.over()) fail_late(limit, names + " (" + e.message() + ")");
+      if (limit.over()) fail_late(limit, names);
       for (const WorkerInfo& worker : missing) check_reachable(worker, prefix);
     }
   }
