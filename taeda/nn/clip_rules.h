@@ -18,7 +18,7 @@ void check_finite_norm(const Tensor& norm, const std::string& order);
 /// one pass over those of a dtype and device. Waits for no device: the norm may lie on one.
 void scale_gradients(const std::vector<Tensor>& parameters, double max_norm, const Tensor& norm);
 /// All three, of the gradients that parameters have: their norm before. Without an order as text
-/// every norm will do. Throws ValueError for a NaN.
+/// every norm will do. Throws ValueError for a negative `max_norm` and for NaN.
 Tensor clip_gradients(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                       const std::string& finite_order = {});
 

@@ -64,9 +64,10 @@ void scale_gradients(const std::vector<Tensor>& parameters, double max_norm, con
 
 Tensor clip_gradients(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                       const std::string& finite_order) {
-  TAEDA_CHECK_VALUE(!std::isnan(max_norm) && !std::isnan(norm_type),
-                    "clip_grad_norm_: expected numbers as max_norm and norm_type, but got ",
-                    max_norm, " and ", norm_type);
+  TAEDA_CHECK_VALUE(max_norm >= 0, "clip_grad_norm_: expected max_norm to be at least 0, but got ",
+                    max_norm);
+  TAEDA_CHECK_VALUE(!std::isnan(norm_type), "clip_grad_norm_: expected a number as norm_type, but ",
+                    "got nan");
   std::vector<Tensor> gradients;
   for (const Tensor& p : parameters)
     if (p.grad().defined()) gradients.push_back(p.grad());
@@ -89,8 +90,8 @@ double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_typ
 }
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
-  TAEDA_CHECK_VALUE(!std::isnan(clip_value),
-                    "clip_grad_value_: expected a number as clip_value, but got ", clip_value);
+  TAEDA_CHECK_VALUE(clip_value >= 0,
+                    "clip_grad_value_: expected clip_value to be at least 0, but got ", clip_value);
   for (const Tensor& p : parameters)
     if (p.grad().defined() && p.grad().is_complex())
       taeda::detail::throw_no_dtype("clip_grad_value_", p.grad().dtype());
