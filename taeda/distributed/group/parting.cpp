@@ -23,7 +23,7 @@ void GroupCore::meet_at(const std::string& key, milliseconds patience,
 void GroupCore::wait_until_queued_is_done() {
   std::unique_lock lock(mutex_);
   if (leaving_ || streams_.empty()) return;
-  idle_.wait_for(lock, timeout_, [&] { return pending_.empty() || !failure_.empty(); });
+  idle_.wait_for(lock, timeout(), [&] { return pending_.empty() || !failure_.empty(); });
 }
 
 void GroupCore::leave() {
