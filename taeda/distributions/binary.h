@@ -6,8 +6,6 @@
 namespace taeda::inline v0_2::distributions {
 
 /// 1 with probability `probs`, else 0.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Bernoulli : public DistributionOf<Bernoulli, TwoOutcomes> {
  public:
   Bernoulli(Probs probs, Validate validate_args = {});
@@ -30,8 +28,6 @@ class Bernoulli : public DistributionOf<Bernoulli, TwoOutcomes> {
 };
 
 /// How many times 0 comes before the first 1 of Bernoulli numbers.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Geometric : public DistributionOf<Geometric, TwoOutcomes> {
  public:
   Geometric(Probs probs, Validate validate_args = {});
@@ -51,8 +47,6 @@ class Geometric : public DistributionOf<Geometric, TwoOutcomes> {
 };
 
 /// How many of `total_count` Bernoulli numbers are 1.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Binomial : public DistributionOf<Binomial, TwoOutcomes> {
  public:
   Binomial(Parameter total_count, Probs probs, Validate validate_args = {});
@@ -95,8 +89,8 @@ class NegativeBinomial : public DistributionOf<NegativeBinomial, TwoOutcomes> {
   Tensor log_density(const Tensor& value) const override;
 };
 
-/// Poisson's distribution: how many events come in a unit of time, if `rate`, positive and of any
-/// shape, do on average.
+/// Poisson's distribution: how many events come in a unit of time, if `rate` do on
+/// average.
 class Poisson : public DistributionOf<Poisson> {
  public:
   Poisson(Parameter rate, Validate validate_args = {});

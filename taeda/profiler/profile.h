@@ -81,7 +81,7 @@ class profile {
   profile(const profile&) = delete;
   profile& operator=(const profile&) = delete;
 
-  /// Begins again after `stop`; while the profile runs it does nothing and is no error.
+  /// Begins again after `stop`; while the profile runs it does nothing.
   void start();
   /// Waits for the devices that were used and ends the recording. Throws what their kernels threw;
   /// the recording is complete nevertheless.
@@ -124,7 +124,7 @@ class profile {
 std::function<void(profile&)> tensorboard_trace_handler(std::string folder,
                                                         std::string worker_name = "");
 
-}  // namespace taeda::profiler
+}  // namespace taeda::inline v0_2::profiler
 
 namespace taeda::inline v0_2::autograd::profiler {
 using taeda::profiler::record_function;

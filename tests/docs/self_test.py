@@ -94,7 +94,8 @@ class Reading(unittest.TestCase):
         self.assertNotIn("taeda::Pair", stating)
         for text in ("A ValueError.", "The mean, [N].", "A picture [..., C, H, W].", "Seconds; 5 by default."):
             self.assertTrue(reader.states(text), text)
-        self.assertFalse(reader.states("The other one, [sic]."))
+        for text in ("The other one, [sic].", "A number between 1 and 9, 5 by default.", "It must be positive and is never empty."):
+            self.assertFalse(reader.states(text), text)
 
     def test_undocumented_names_are_found(self):
         missing = {s.path for s in reader.undocumented(self.read())}

@@ -210,9 +210,9 @@ def speaks_for_itself(symbol):
         r"=\s*(default|delete)$|\boverride\b|^friend |\boperator(==|!=|<|=|<=>|bool)", symbol.declaration)
 
 
-STATES = re.compile(r"\b(throws?|\w*errors?|refuse[sd]?|raises?|must|at least|at most|undefined|empty|shapes?|sizes?|dimensions?|elements?|"
-                    r"bytes|seconds|milliseconds|nanoseconds|default|between|not negative|positive|dtypes?|0-dim)\b|\[([\w*]+|\.\.\.),|"
-                    r"(?-i:\[[A-Z]\]|\([A-Z], )", re.IGNORECASE)
+# Words that alone state an error, a shape or a unit. Ranges, defaults and "must" are none: they made comments longer, not better.
+STATES = re.compile(r"\b(throws?|\w*errors?|refuse[sd]?|raises?|shapes?|sizes?|dimensions?|dtypes?|0-dim|bytes|[KMG]iB|seconds|"
+                    r"milliseconds|nanoseconds)\b|\[([\w*]+|\.\.\.),|(?-i:\[[A-Z]\]|\([A-Z], )", re.IGNORECASE)
 
 
 def states(text):

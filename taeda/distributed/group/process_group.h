@@ -74,8 +74,9 @@ class ProcessGroup {
   bool is_member() const { return rank_ >= 0; }
   const std::string& name() const { return name_; }
   const std::string& backend() const { return backend_; }
-  /// The members' ranks in the world, at least one, and how long operations may take by default.
+  /// The members' ranks in the world.
   const std::vector<int>& ranks() const { return ranks_; }
+  /// How long an operation may take by default.
   std::chrono::milliseconds timeout() const;
   /// Why the group is of no use any more; empty while it is.
   std::string failure() const;
