@@ -35,12 +35,8 @@ class AdafactorOptions : public RuleOptions<AdafactorOptions, adafactor_rule> {
 /// squares of every element of others.
 class AdafactorParamState final : public OptimizerCloneableParamState<AdafactorParamState> {
  public:
-  static constexpr const char* kNames[] = {"row_var", "col_var", "variance"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, row_var)
-  TAEDA_STATE_TENSOR(1, col_var)
-  TAEDA_STATE_TENSOR(2, variance)
+  TAEDA_STATE_TENSORS(row_var, col_var, variance)
 };
 
 /// Adam without momentum, whose second moments of a matrix [m, n] are the product of a column and a

@@ -26,10 +26,8 @@ class AdagradOptions : public RuleOptions<AdagradOptions, adagrad_rule> {
 /// State of Adagrad for a parameter: the count of steps and tensors of the parameter's shape.
 class AdagradParamState final : public OptimizerCloneableParamState<AdagradParamState> {
  public:
-  static constexpr const char* kNames[] = {"sum"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, sum)
+  TAEDA_STATE_TENSORS(sum)
 };
 
 /// p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps) of each element in step t, with s the

@@ -56,23 +56,15 @@ class AdamWOptions final : public RuleOptions<AdamWOptions, adamw_rule> {
 /// State of Adam for a parameter: the count of steps and tensors of the parameter's shape.
 class AdamParamState final : public OptimizerCloneableParamState<AdamParamState> {
  public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_avg_sq)
-  TAEDA_STATE_TENSOR(2, max_exp_avg_sq)
+  TAEDA_STATE_TENSORS(exp_avg, exp_avg_sq, max_exp_avg_sq)
 };
 
 /// State of AdamW for a parameter: the count of steps and tensors of the parameter's shape.
 class AdamWParamState final : public OptimizerCloneableParamState<AdamWParamState> {
  public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_avg_sq)
-  TAEDA_STATE_TENSOR(2, max_exp_avg_sq)
+  TAEDA_STATE_TENSORS(exp_avg, exp_avg_sq, max_exp_avg_sq)
 };
 
 /// Adam (Kingma and Ba 2015, arXiv:1412.6980) and, by option, AMSGrad (Reddi et al. 2018): p -= lr

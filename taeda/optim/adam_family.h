@@ -31,11 +31,8 @@ class AdamaxOptions : public RuleOptions<AdamaxOptions, adamax_rule> {
 /// State of Adamax for a parameter: the count of steps and tensors of the parameter's shape.
 class AdamaxParamState final : public OptimizerCloneableParamState<AdamaxParamState> {
  public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_inf"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_inf)
+  TAEDA_STATE_TENSORS(exp_avg, exp_inf)
 };
 
 /// Adam with the largest of the decayed gradients of an element in place of their mean square
@@ -74,11 +71,8 @@ class NAdamOptions : public RuleOptions<NAdamOptions, nadam_rule> {
 /// State of NAdam for a parameter: the count of steps and tensors of the parameter's shape.
 class NAdamParamState final : public OptimizerCloneableParamState<NAdamParamState> {
  public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_avg_sq)
+  TAEDA_STATE_TENSORS(exp_avg, exp_avg_sq)
 };
 
 /// Adam with Nesterov's momentum, whose weight grows with the steps to its default (Dozat 2016).
@@ -114,11 +108,8 @@ class RAdamOptions : public RuleOptions<RAdamOptions, radam_rule> {
 /// State of RAdam for a parameter: the count of steps and tensors of the parameter's shape.
 class RAdamParamState final : public OptimizerCloneableParamState<RAdamParamState> {
  public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_avg_sq)
+  TAEDA_STATE_TENSORS(exp_avg, exp_avg_sq)
 };
 
 /// Adam without its second moment until there are enough steps to know it, by default 5, and with

@@ -28,11 +28,8 @@ class AdadeltaOptions : public RuleOptions<AdadeltaOptions, adadelta_rule> {
 /// State of Adadelta for a parameter: the count of steps and tensors of the parameter's shape.
 class AdadeltaParamState final : public OptimizerCloneableParamState<AdadeltaParamState> {
  public:
-  static constexpr const char* kNames[] = {"square_avg", "acc_delta"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, square_avg)
-  TAEDA_STATE_TENSOR(1, acc_delta)
+  TAEDA_STATE_TENSORS(square_avg, acc_delta)
 };
 
 /// Steps of the size of recent steps over that of recent gradients (Zeiler 2012); lr scales them.
@@ -63,11 +60,8 @@ class RpropOptions : public RuleOptions<RpropOptions, rprop_rule> {
 /// State of Rprop for a parameter: the count of steps and tensors of the parameter's shape.
 class RpropParamState final : public OptimizerCloneableParamState<RpropParamState> {
  public:
-  static constexpr const char* kNames[] = {"prev", "step_size"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, prev)
-  TAEDA_STATE_TENSOR(1, step_size)
+  TAEDA_STATE_TENSORS(prev, step_size)
 };
 
 /// Steps that know the sign of each element's gradient alone, and grow while it stays (Riedmiller
@@ -100,10 +94,8 @@ class ASGDOptions : public RuleOptions<ASGDOptions, asgd_rule> {
 /// State of ASGD for a parameter: the count of steps and a tensor of the parameter's shape.
 class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState> {
  public:
-  static constexpr const char* kNames[] = {"ax"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, ax)
+  TAEDA_STATE_TENSORS(ax)
 };
 
 /// Stochastic gradient descent with a falling rate; `ax` of a parameter's state, of its shape, is

@@ -36,12 +36,8 @@ class AdEMAMixOptions : public RuleOptions<AdEMAMixOptions, ademamix_rule> {
 /// What AdEMAMix keeps for a parameter.
 class AdEMAMixParamState final : public OptimizerCloneableParamState<AdEMAMixParamState> {
  public:
-  static constexpr const char* kNames[] = {"exp_avg_fast", "exp_avg_slow", "exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg_fast)
-  TAEDA_STATE_TENSOR(1, exp_avg_slow)
-  TAEDA_STATE_TENSOR(2, exp_avg_sq)
+  TAEDA_STATE_TENSORS(exp_avg_fast, exp_avg_slow, exp_avg_sq)
 };
 
 /// AdamW with a second mean of gradients that forgets slowly (Pagliardini et al. 2024,

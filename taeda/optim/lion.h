@@ -28,10 +28,8 @@ class LionOptions : public RuleOptions<LionOptions, lion_rule> {
 /// State of Lion for a parameter: the count of steps and a tensor of the parameter's shape.
 class LionParamState final : public OptimizerCloneableParamState<LionParamState> {
  public:
-  static constexpr const char* kNames[] = {"exp_avg"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
+  TAEDA_STATE_TENSORS(exp_avg)
 };
 
 /// Steps of one size: the sign of the gradient mixed with its momentum (Chen et al. 2023).

@@ -41,10 +41,8 @@ class MuonOptions : public RuleOptions<MuonOptions, muon_rule> {
 /// State of Muon for a parameter: the count of steps and a tensor of the parameter's shape.
 class MuonParamState final : public OptimizerCloneableParamState<MuonParamState> {
  public:
-  static constexpr const char* kNames[] = {"momentum_buffer"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, momentum_buffer)
+  TAEDA_STATE_TENSORS(momentum_buffer)
 };
 
 /// Steps along the momentum with its singular values made about 1 (Jordan et al. 2024), which are

@@ -91,8 +91,20 @@ class ParamStateMap {
 
 }  // namespace taeda::inline v0_2::optim
 
-/// Declares accessors of a state class for its k-th tensor, as TORCH_ARG does for a member;
-/// undefined by default.
+/// Declares what a state class says of its tensors, at most three: their names, and accessors as
+/// TORCH_ARG has them for a member; undefined by default.
+#define TAEDA_STATE_TENSORS(...) \
+  TAEDA_STATE_PICK(__VA_ARGS__, TAEDA_STATE_3, TAEDA_STATE_2, TAEDA_STATE_1)(__VA_ARGS__)
+#define TAEDA_STATE_PICK(a, b, c, macro, ...) macro
+#define TAEDA_STATE_1(a) TAEDA_STATE_NAMES(#a) TAEDA_STATE_TENSOR(0, a)
+#define TAEDA_STATE_2(a, b) \
+  TAEDA_STATE_NAMES(#a, #b) TAEDA_STATE_TENSOR(0, a) TAEDA_STATE_TENSOR(1, b)
+#define TAEDA_STATE_3(a, b, c)  \
+  TAEDA_STATE_NAMES(#a, #b, #c) \
+  TAEDA_STATE_TENSOR(0, a) TAEDA_STATE_TENSOR(1, b) TAEDA_STATE_TENSOR(2, c)
+#define TAEDA_STATE_NAMES(...)                           \
+  static constexpr const char* kNames[] = {__VA_ARGS__}; \
+  ArrayRef<const char*> tensor_names() const override { return kNames; }
 #define TAEDA_STATE_TENSOR(k, name)                          \
   auto name(const Tensor& value)->decltype(*this) {          \
     tensors[k] = value;                                      \

@@ -30,12 +30,8 @@ class RMSpropOptions : public RuleOptions<RMSpropOptions, rmsprop_rule> {
 /// State of RMSprop for a parameter: the count of steps and tensors of the parameter's shape.
 class RMSpropParamState final : public OptimizerCloneableParamState<RMSpropParamState> {
  public:
-  static constexpr const char* kNames[] = {"square_avg", "momentum_buffer", "grad_avg"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, square_avg)
-  TAEDA_STATE_TENSOR(1, momentum_buffer)
-  TAEDA_STATE_TENSOR(2, grad_avg)
+  TAEDA_STATE_TENSORS(square_avg, momentum_buffer, grad_avg)
 };
 
 /// p -= lr * g / (sqrt(v) + eps) of each element with v the running mean of g^2 (Hinton's lecture),

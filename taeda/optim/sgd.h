@@ -30,9 +30,7 @@ class SGDOptions : public RuleOptions<SGDOptions, sgd_rule> {
 /// State of SGD for a parameter: its momentum, of the parameter's shape; undefined without any.
 class SGDParamState final : public OptimizerCloneableParamState<SGDParamState> {
  public:
-  static constexpr const char* kNames[] = {"momentum_buffer"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_TENSOR(0, momentum_buffer)
+  TAEDA_STATE_TENSORS(momentum_buffer)
 };
 
 /// b = momentum * b + (1 - dampening) * g of each element, where g includes weight_decay * p; p -=

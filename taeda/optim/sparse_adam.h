@@ -29,11 +29,8 @@ class SparseAdamOptions : public RuleOptions<SparseAdamOptions, sparse_adam_rule
 /// State of SparseAdam for a parameter: the count of steps and tensors of the parameter's shape.
 class SparseAdamParamState final : public OptimizerCloneableParamState<SparseAdamParamState> {
  public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
   TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_avg_sq)
+  TAEDA_STATE_TENSORS(exp_avg, exp_avg_sq)
 };
 
 /// Adam (Kingma and Ba 2015) for sparse gradients, made lazy: moments and parameters change where
