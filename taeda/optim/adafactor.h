@@ -25,10 +25,8 @@ class AdafactorOptions : public RuleOptions<AdafactorOptions, adafactor_rule> {
   TAEDA_OPTION(Eps, eps) = {std::nullopt, 1e-3};
   /// The largest root mean square of an update's elements, at least 1; larger ones are scaled down.
   TAEDA_OPTION(double, d) = 1;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_WEIGHT_DECAY(0);
+  TAEDA_MAXIMIZE();
 };
 
 /// What Adafactor keeps: rows' and columns' means of a parameter with two dimensions or more, mean

@@ -15,12 +15,10 @@ class AdagradOptions : public RuleOptions<AdagradOptions, adagrad_rule> {
   void visit(const NumberVisitor& f) override;
   /// How fast the rate falls, at least 0.
   TAEDA_OPTION(double, lr_decay) = 0;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_WEIGHT_DECAY(0);
   /// What sums of squares begin with, at least 0.
   TAEDA_OPTION(double, initial_accumulator_value) = 0;
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-10;
+  TAEDA_EPS(1e-10);
 };
 
 /// State of Adagrad for a parameter: the count of steps and tensors of the parameter's shape.

@@ -1,8 +1,6 @@
 // Adam and AdamW.
 #pragma once
 
-#include <tuple>
-
 #include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
@@ -13,21 +11,14 @@ extern const Rule adam_rule;
 /// Options of Adam; a number out of its range is a ValueError.
 class AdamOptions final : public RuleOptions<AdamOptions, adam_rule> {
  public:
-  using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(AdamOptions, 1e-3)
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
-  /// The parts that the running means of gradients and of their squares keep of themselves in a
-  /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_BETAS(0.9, 0.999);
+  TAEDA_EPS(1e-8);
+  TAEDA_WEIGHT_DECAY(0);
   /// Whether the divisor is the largest mean of squares so far; false by default.
   TAEDA_OPTION(bool, amsgrad) = false;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_MAXIMIZE();
 };
 
 /// The rule of a step: its fields with defaults and ranges, and the update's formula.
@@ -36,21 +27,14 @@ extern const Rule adamw_rule;
 /// Options of AdamW; a number out of its range is a ValueError.
 class AdamWOptions final : public RuleOptions<AdamWOptions, adamw_rule> {
  public:
-  using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(AdamWOptions, 1e-3)
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
-  /// The parts that the running means of gradients and of their squares keep of themselves in a
-  /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 1e-2;
+  TAEDA_BETAS(0.9, 0.999);
+  TAEDA_EPS(1e-8);
+  TAEDA_WEIGHT_DECAY(1e-2);
   /// Whether the divisor is the largest mean of squares so far; false by default.
   TAEDA_OPTION(bool, amsgrad) = false;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_MAXIMIZE();
 };
 
 /// State of Adam for a parameter: the count of steps and tensors of the parameter's shape.

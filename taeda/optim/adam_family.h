@@ -1,8 +1,6 @@
 // Relatives of Adam: Adamax, NAdam, RAdam.
 #pragma once
 
-#include <tuple>
-
 #include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
@@ -13,19 +11,12 @@ extern const Rule adamax_rule;
 /// Options of Adamax; a number out of its range is a ValueError.
 class AdamaxOptions : public RuleOptions<AdamaxOptions, adamax_rule> {
  public:
-  using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(AdamaxOptions, 2e-3)
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
-  /// The parts that the running means of gradients and of their squares keep of themselves in a
-  /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_BETAS(0.9, 0.999);
+  TAEDA_EPS(1e-8);
+  TAEDA_WEIGHT_DECAY(0);
+  TAEDA_MAXIMIZE();
 };
 
 /// State of Adamax for a parameter: the count of steps and tensors of the parameter's shape.
@@ -48,24 +39,15 @@ extern const Rule nadam_rule;
 /// Options of NAdam; a number out of its range is a ValueError.
 class NAdamOptions : public RuleOptions<NAdamOptions, nadam_rule> {
  public:
-  using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(NAdamOptions, 2e-3)
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
-  /// The parts that the running means of gradients and of their squares keep of themselves in a
-  /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_BETAS(0.9, 0.999);
+  TAEDA_EPS(1e-8);
+  TAEDA_WEIGHT_DECAY(0);
   /// How fast the momentum grows, at least 0.
   TAEDA_OPTION(double, momentum_decay) = 4e-3;
-  /// Whether weight decay multiplies parameters, rather than being added to gradients; false by
-  /// default.
-  TAEDA_OPTION(bool, decoupled_weight_decay) = false;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_DECOUPLED_WEIGHT_DECAY();
+  TAEDA_MAXIMIZE();
 };
 
 /// State of NAdam for a parameter: the count of steps and tensors of the parameter's shape.
@@ -87,22 +69,13 @@ extern const Rule radam_rule;
 /// Options of RAdam; a number out of its range is a ValueError.
 class RAdamOptions : public RuleOptions<RAdamOptions, radam_rule> {
  public:
-  using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(RAdamOptions, 1e-3)
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
-  /// The parts that the running means of gradients and of their squares keep of themselves in a
-  /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether weight decay multiplies parameters, rather than being added to gradients; false by
-  /// default.
-  TAEDA_OPTION(bool, decoupled_weight_decay) = false;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_BETAS(0.9, 0.999);
+  TAEDA_EPS(1e-8);
+  TAEDA_WEIGHT_DECAY(0);
+  TAEDA_DECOUPLED_WEIGHT_DECAY();
+  TAEDA_MAXIMIZE();
 };
 
 /// State of RAdam for a parameter: the count of steps and tensors of the parameter's shape.

@@ -17,12 +17,9 @@ class AdadeltaOptions : public RuleOptions<AdadeltaOptions, adadelta_rule> {
   void visit(const NumberVisitor& f) override;
   /// The part that running means keep of themselves in a step, between 0 and 1.
   TAEDA_OPTION(double, rho) = 0.9;
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-6;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_EPS(1e-6);
+  TAEDA_WEIGHT_DECAY(0);
+  TAEDA_MAXIMIZE();
 };
 
 /// State of Adadelta for a parameter: the count of steps and tensors of the parameter's shape.
@@ -53,8 +50,7 @@ class RpropOptions : public RuleOptions<RpropOptions, rprop_rule> {
   TAEDA_OPTION(Pair, etas) = {0.5, 1.2};
   /// The least and the largest step of an element.
   TAEDA_OPTION(Pair, step_sizes) = {1e-6, 50};
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_MAXIMIZE();
 };
 
 /// State of Rprop for a parameter: the count of steps and tensors of the parameter's shape.
@@ -85,10 +81,8 @@ class ASGDOptions : public RuleOptions<ASGDOptions, asgd_rule> {
   TAEDA_OPTION(double, alpha) = 0.75;
   /// The step from which on values are averaged; 1e6 by default.
   TAEDA_OPTION(double, t0) = 1e6;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_WEIGHT_DECAY(0);
+  TAEDA_MAXIMIZE();
 };
 
 /// State of ASGD for a parameter: the count of steps and a tensor of the parameter's shape.

@@ -25,12 +25,9 @@ class AdEMAMixOptions : public RuleOptions<AdEMAMixOptions, ademamix_rule> {
   TAEDA_OPTION(int64_t, beta3_warmup) = 0;
   /// In how many the weight reaches its value.
   TAEDA_OPTION(int64_t, alpha_warmup) = 0;
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_EPS(1e-8);
+  TAEDA_WEIGHT_DECAY(0);
+  TAEDA_MAXIMIZE();
 };
 
 /// What AdEMAMix keeps for a parameter.

@@ -1,8 +1,6 @@
 // Lion.
 #pragma once
 
-#include <tuple>
-
 #include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
@@ -13,16 +11,12 @@ extern const Rule lion_rule;
 /// Options of Lion; a number out of its range is a ValueError.
 class LionOptions : public RuleOptions<LionOptions, lion_rule> {
  public:
-  using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(LionOptions, 1e-4)
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
   /// The momentum's weights in the step and in the next momentum, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.99};
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_BETAS(0.9, 0.99);
+  TAEDA_WEIGHT_DECAY(0);
+  TAEDA_MAXIMIZE();
 };
 
 /// State of Lion for a parameter: the count of steps and a tensor of the parameter's shape.

@@ -20,8 +20,7 @@ class MuonOptions : public RuleOptions<MuonOptions, muon_rule> {
   void check() const override;
   void visit(const NumberVisitor& f) override;
   double* momentum_like() override { return &momentum_; }
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0.1;
+  TAEDA_WEIGHT_DECAY(0.1);
   /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
   TAEDA_OPTION(double, momentum) = 0.95;
   /// Whether steps look ahead along the momentum (Nesterov).
@@ -29,8 +28,7 @@ class MuonOptions : public RuleOptions<MuonOptions, muon_rule> {
   /// The three coefficients of the polynomial that brings singular values near 1; the defaults are
   /// the authors'.
   TAEDA_OPTION(Coefficients, ns_coefficients) = {3.4445, -4.775, 2.0315};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-7;
+  TAEDA_EPS(1e-7);
   /// How many times the polynomial is applied, at least 0 and below 100; 5 by default.
   TAEDA_OPTION(int64_t, ns_steps) = 5;
   /// How the rate follows from a matrix' shape: "original" (by default), "match_rms_adamw" or

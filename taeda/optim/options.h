@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -28,13 +29,30 @@ using NumberVisitor = std::function<double(const char* name, double value)>;
                                                                                            \
  private:                                                                                  \
   T name##_
-/// The constructors of options with a learning rate, and its default.
+/// The learning rate, at least 0, else ValueError; its default, and constructors of the options.
 #define TAEDA_LEARNING_RATE(Options, rate)   \
   Options() = default;                       \
   Options(double v) : lr_(v) { note("lr"); } \
   TAEDA_OPTION(double, lr) = rate;           \
                                              \
  public:
+/// The parts that the running means of gradients and of their squares keep of themselves in a step,
+/// each at least 0 and below 1, else ValueError.
+#define TAEDA_BETAS(beta1, beta2)                                   \
+ public:                                                            \
+  using Betas = std::tuple<double, double>;                         \
+  double* momentum_like() override { return &std::get<0>(betas_); } \
+  TAEDA_OPTION(Betas, betas) = {beta1, beta2}
+/// What keeps divisors from 0, at least 0, else ValueError.
+#define TAEDA_EPS(value) TAEDA_OPTION(double, eps) = value
+/// What a step takes off each parameter, as a part of it; at least 0, else
+/// ValueError.
+#define TAEDA_WEIGHT_DECAY(value) TAEDA_OPTION(double, weight_decay) = value
+/// Whether weight decay multiplies parameters, rather than being added to gradients; false by
+/// default.
+#define TAEDA_DECOUPLED_WEIGHT_DECAY() TAEDA_OPTION(bool, decoupled_weight_decay) = false
+/// Whether steps go along the gradient, so that the loss grows; false by default.
+#define TAEDA_MAXIMIZE() TAEDA_OPTION(bool, maximize) = false
 
 /// Options of a parameter group, numbers by name; the library's classes have ranges, and a number
 /// outside of one is a ValueError.

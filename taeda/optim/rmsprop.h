@@ -16,10 +16,8 @@ class RMSpropOptions : public RuleOptions<RMSpropOptions, rmsprop_rule> {
   double* momentum_like() override { return &momentum_; }
   /// What the mean of squares keeps of itself in a step, at least 0.
   TAEDA_OPTION(double, alpha) = 0.99;
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_EPS(1e-8);
+  TAEDA_WEIGHT_DECAY(0);
   /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
   TAEDA_OPTION(double, momentum) = 0;
   /// Whether the square of the running mean of gradients is taken off the mean of squares; false by

@@ -19,12 +19,10 @@ class SGDOptions : public RuleOptions<SGDOptions, sgd_rule> {
   TAEDA_OPTION(double, momentum) = 0;
   /// The part of a gradient that the momentum does not take; 0 by default.
   TAEDA_OPTION(double, dampening) = 0;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  TAEDA_WEIGHT_DECAY(0);
   /// Whether steps look ahead along the momentum (Nesterov).
   TAEDA_OPTION(bool, nesterov) = false;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_MAXIMIZE();
 };
 
 /// State of SGD for a parameter: its momentum, of the parameter's shape; undefined without any.

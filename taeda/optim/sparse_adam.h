@@ -1,8 +1,6 @@
 // SparseAdam.
 #pragma once
 
-#include <tuple>
-
 #include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
@@ -13,17 +11,11 @@ extern const Rule sparse_adam_rule;
 /// Options of SparseAdam; a number out of its range is a ValueError.
 class SparseAdamOptions : public RuleOptions<SparseAdamOptions, sparse_adam_rule> {
  public:
-  using Betas = std::tuple<double, double>;
   TAEDA_LEARNING_RATE(SparseAdamOptions, 1e-3)
   void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
-  /// The parts that the running means of gradients and of their squares keep of themselves in a
-  /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  TAEDA_BETAS(0.9, 0.999);
+  TAEDA_EPS(1e-8);
+  TAEDA_MAXIMIZE();
 };
 
 /// State of SparseAdam for a parameter: the count of steps and tensors of the parameter's shape.
