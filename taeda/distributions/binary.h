@@ -8,10 +8,7 @@ namespace taeda::inline v0_2::distributions {
 /// 1 with probability `probs`, else 0.
 class Bernoulli : public DistributionOf<Bernoulli, TwoOutcomes> {
  public:
-  Bernoulli(Probs probs, Validate validate_args = {});
-  Bernoulli(Logits logits, Validate validate_args = {});
-  Bernoulli(Parameter probs, Validate validate_args = {})
-      : Bernoulli(Probs(probs), validate_args) {}
+  Bernoulli(Chances probs, Validate validate_args = {});
 
   Tensor entropy() const override;
   Tensor mean() const override { return probs(); }
@@ -30,10 +27,7 @@ class Bernoulli : public DistributionOf<Bernoulli, TwoOutcomes> {
 /// How many times 0 comes before the first 1 of Bernoulli numbers.
 class Geometric : public DistributionOf<Geometric, TwoOutcomes> {
  public:
-  Geometric(Probs probs, Validate validate_args = {});
-  Geometric(Logits logits, Validate validate_args = {});
-  Geometric(Parameter probs, Validate validate_args = {})
-      : Geometric(Probs(probs), validate_args) {}
+  Geometric(Chances probs, Validate validate_args = {});
 
   Tensor entropy() const override;
   Tensor mean() const override;
@@ -49,10 +43,7 @@ class Geometric : public DistributionOf<Geometric, TwoOutcomes> {
 /// How many of `total_count` Bernoulli numbers are 1.
 class Binomial : public DistributionOf<Binomial, TwoOutcomes> {
  public:
-  Binomial(Parameter total_count, Probs probs, Validate validate_args = {});
-  Binomial(Parameter total_count, Logits logits, Validate validate_args = {});
-  Binomial(Parameter total_count, Parameter probs, Validate validate_args = {})
-      : Binomial(std::move(total_count), Probs(probs), validate_args) {}
+  Binomial(Parameter total_count, Chances probs, Validate validate_args = {});
   const Tensor& total_count() const { return argument(0); }
 
   /// Throws NotImplementedError for total counts that differ.
@@ -73,10 +64,7 @@ class Binomial : public DistributionOf<Binomial, TwoOutcomes> {
 /// number.
 class NegativeBinomial : public DistributionOf<NegativeBinomial, TwoOutcomes> {
  public:
-  NegativeBinomial(Parameter total_count, Probs probs, Validate validate_args = {});
-  NegativeBinomial(Parameter total_count, Logits logits, Validate validate_args = {});
-  NegativeBinomial(Parameter total_count, Parameter probs, Validate validate_args = {})
-      : NegativeBinomial(std::move(total_count), Probs(probs), validate_args) {}
+  NegativeBinomial(Parameter total_count, Chances probs, Validate validate_args = {});
   const Tensor& total_count() const { return argument(0); }
 
   Tensor mean() const override;
@@ -110,10 +98,7 @@ class Poisson : public DistributionOf<Poisson> {
 /// in its probability (Maddison et al., "The Concrete Distribution", 2017).
 class RelaxedBernoulli : public DistributionOf<RelaxedBernoulli, TwoOutcomes> {
  public:
-  RelaxedBernoulli(Parameter temperature, Probs probs, Validate validate_args = {});
-  RelaxedBernoulli(Parameter temperature, Logits logits, Validate validate_args = {});
-  RelaxedBernoulli(Parameter temperature, Parameter probs, Validate validate_args = {})
-      : RelaxedBernoulli(std::move(temperature), Probs(probs), validate_args) {}
+  RelaxedBernoulli(Parameter temperature, Chances probs, Validate validate_args = {});
   const Tensor& temperature() const { return argument(0); }
 
   bool has_rsample() const override { return true; }
