@@ -84,16 +84,11 @@ const std::vector<Row> kRows = {
             "LBFGS: the closure returned no loss"),
     REFUSED(Error, optim::LBFGS(Tensors{leaf()}).step([] { return rand({2}); }),
             "a Tensor with 2 elements cannot be converted to Scalar"),
-    ACCEPTED(
-        take_step(lbfgs(), kNaN),
-        "ends the step, as in PyTorch"),
-    ACCEPTED(
-        take_step(lbfgs(optim::LBFGSOptions().line_search_fn("strong_wolfe")), kNaN),
-        "ends the step, as in PyTorch"),
-    REFUSED(
-        ValueError,
-        take_step(lbfgs(optim::LBFGSOptions().history_size(0))),
-        "Invalid history_size value: 0"),
+    ACCEPTED(take_step(lbfgs(), kNaN), "ends the step, as in PyTorch"),
+    ACCEPTED(take_step(lbfgs(optim::LBFGSOptions().line_search_fn("strong_wolfe")), kNaN),
+             "ends the step, as in PyTorch"),
+    REFUSED(ValueError, take_step(lbfgs(optim::LBFGSOptions().history_size(0))),
+            "Invalid history_size value: 0"),
     REFUSED(ValueError,
             optim::LBFGS(std::vector<optim::OptimizerParamGroup>{
                 optim::OptimizerParamGroup(Tensors{leaf()}),
@@ -253,30 +248,18 @@ const std::vector<Row> kRows = {
             "loaded state dict has n_averaged -3"),
     REFUSED(Error, reload<optim::AveragedParameters>([](const Tensor&) { return Tensor(); }),
             "optim::AveragedParameters::load_state_dict(): Expected a tensor, but got an"),
-    REFUSED(
-        ValueError,
-        optim::SWALR(sgd(), kNaN).step(),
-        "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
-    REFUSED(
-        ValueError,
-        optim::SWALR(sgd(), 0.1, -1),
-        "anneal_epochs must be equal or greater than 0, got -1"),
-    REFUSED(
-        ValueError,
-        optim::MultiplicativeLR(sgd(), [](int64_t) { return kNaN; }).step(),
-        "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
-    REFUSED(
-        ValueError,
-        optim::MultiplicativeLR(sgd(), optim::MultiplicativeLR::Function()),
-        "Expected a function as lr_lambda, but got an empty one"),
-    REFUSED(
-        ValueError,
-        optim::CyclicLR(sgd(0.9), kNaN, 1),
-        "Expected a number as base_lr, but got nan"),
-    REFUSED(
-        ValueError,
-        optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_up = 0}),
-        "Expected positive integer step_size_up, but got 0"),
+    REFUSED(ValueError, optim::SWALR(sgd(), kNaN).step(),
+            "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
+    REFUSED(ValueError, optim::SWALR(sgd(), 0.1, -1),
+            "anneal_epochs must be equal or greater than 0, got -1"),
+    REFUSED(ValueError, optim::MultiplicativeLR(sgd(), [](int64_t) { return kNaN; }).step(),
+            "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
+    REFUSED(ValueError, optim::MultiplicativeLR(sgd(), optim::MultiplicativeLR::Function()),
+            "Expected a function as lr_lambda, but got an empty one"),
+    REFUSED(ValueError, optim::CyclicLR(sgd(0.9), kNaN, 1),
+            "Expected a number as base_lr, but got nan"),
+    REFUSED(ValueError, optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_up = 0}),
+            "Expected positive integer step_size_up, but got 0"),
     REFUSED(
         ValueError,
         optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_up = -3}),
@@ -285,20 +268,17 @@ const std::vector<Row> kRows = {
         ValueError,
         optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_down = 0}).step(),
         "Expected positive integer step_size_down, but got 0"),
-    REFUSED(
-        ValueError,
-        optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .gamma = kNaN}),
-        "Expected a number as gamma, but got nan"),
+    REFUSED(ValueError, optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .gamma = kNaN}),
+            "Expected a number as gamma, but got nan"),
     REFUSED(
         ValueError,
         optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .base_momentum = kNaN}),
         "Expected a number as base_momentum, but got nan"),
-    ACCEPTED(
-        sgd().add_param_group(optim::OptimizerParamGroup(Tensors{})),
-        "None"),
+    ACCEPTED(sgd().add_param_group(optim::OptimizerParamGroup(Tensors{})), "None"),
     REFUSED(
         TypeError,
-        sgd().add_param_group(optim::OptimizerParamGroup(Tensors{leaf()}, std::make_unique<optim::AdamOptions>())),
+        sgd().add_param_group(
+            optim::OptimizerParamGroup(Tensors{leaf()}, std::make_unique<optim::AdamOptions>())),
         "SGD: a parameter group has the options of another optimizer"),
     REFUSED(
         Error,
