@@ -41,4 +41,4 @@ struct Example<Data, example::NoTarget> {
 /// An example without a target: one tensor.
 using TensorExample = Example<Tensor, example::NoTarget>;
 
-}  // namespace taeda::inline v0_2::data
+}  // namespace taeda::data

@@ -41,4 +41,4 @@ class RecordFile {
 /// `damage` its message goes there, and the records before are returned.
 std::vector<std::string> read_records(const std::string& path, std::string* damage = nullptr);
 
-}  // namespace taeda::inline v0_2::logging
+}  // namespace taeda::logging

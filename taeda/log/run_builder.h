@@ -75,4 +75,4 @@ T Run::convert(std::string_view name, const HParam& value) {
                                         ", which is of another kind than was asked for"));
 }
 
-}  // namespace taeda::inline v0_2::logging
+}  // namespace taeda::logging

@@ -39,4 +39,4 @@ std::string with_commas(long long value);
 /// "4.3 s", "2 min 05 s", "1 h 04 min", "5 d 03 h": at most 11 columns up to a thousand days.
 std::string format_duration(double seconds);
 
-}  // namespace taeda::inline v0_2::logging
+}  // namespace taeda::logging

@@ -61,4 +61,4 @@ Tensor kaiming_normal_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
 /// for fewer than two dimensions.
 Tensor orthogonal_(Tensor tensor, double gain = 1);
 
-}  // namespace taeda::inline v0_2::nn::init
+}  // namespace taeda::nn::init

@@ -8,9 +8,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule adafactor_rule;
-
 /// Options of Adafactor; a number out of its range is a ValueError.
 class AdafactorOptions : public RuleOptions<AdafactorOptions, adafactor_rule> {
  public:

@@ -5,9 +5,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule adagrad_rule;
-
 /// Options of Adagrad; a number out of its range is a ValueError.
 class AdagradOptions : public RuleOptions<AdagradOptions, adagrad_rule> {
  public:

@@ -5,9 +5,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule adam_rule;
-
 /// Options of Adam; a number out of its range is a ValueError.
 class AdamOptions final : public RuleOptions<AdamOptions, adam_rule> {
  public:
@@ -20,9 +17,6 @@ class AdamOptions final : public RuleOptions<AdamOptions, adam_rule> {
   TAEDA_OPTION(bool, amsgrad) = false;
   TAEDA_MAXIMIZE();
 };
-
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule adamw_rule;
 
 /// Options of AdamW; a number out of its range is a ValueError.
 class AdamWOptions final : public RuleOptions<AdamWOptions, adamw_rule> {

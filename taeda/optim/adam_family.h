@@ -5,9 +5,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule adamax_rule;
-
 /// Options of Adamax; a number out of its range is a ValueError.
 class AdamaxOptions : public RuleOptions<AdamaxOptions, adamax_rule> {
  public:
@@ -32,9 +29,6 @@ class Adamax : public RuleOptimizer<AdamaxOptions, AdamaxParamState, adamax_rule
  public:
   using RuleOptimizer::RuleOptimizer;
 };
-
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule nadam_rule;
 
 /// Options of NAdam; a number out of its range is a ValueError.
 class NAdamOptions : public RuleOptions<NAdamOptions, nadam_rule> {
@@ -62,9 +56,6 @@ class NAdam : public RuleOptimizer<NAdamOptions, NAdamParamState, nadam_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
-
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule radam_rule;
 
 /// Options of RAdam; a number out of its range is a ValueError.
 class RAdamOptions : public RuleOptions<RAdamOptions, radam_rule> {

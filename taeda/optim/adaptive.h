@@ -7,9 +7,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule adadelta_rule;
-
 /// Options of Adadelta; a number out of its range is a ValueError.
 class AdadeltaOptions : public RuleOptions<AdadeltaOptions, adadelta_rule> {
  public:
@@ -34,9 +31,6 @@ class Adadelta : public RuleOptimizer<AdadeltaOptions, AdadeltaParamState, adade
  public:
   using RuleOptimizer::RuleOptimizer;
 };
-
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule rprop_rule;
 
 /// Options of Rprop; a number out of its range is a ValueError.
 class RpropOptions : public RuleOptions<RpropOptions, rprop_rule> {
@@ -66,9 +60,6 @@ class Rprop : public RuleOptimizer<RpropOptions, RpropParamState, rprop_rule> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
-
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule asgd_rule;
 
 /// Options of ASGD; a number out of its range is a ValueError.
 class ASGDOptions : public RuleOptions<ASGDOptions, asgd_rule> {

@@ -7,9 +7,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule ademamix_rule;
-
 /// Options of AdEMAMix.
 class AdEMAMixOptions : public RuleOptions<AdEMAMixOptions, ademamix_rule> {
  public:

@@ -57,4 +57,4 @@ class SWALR final : public LRScheduler {
   bool cosine_;
 };
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

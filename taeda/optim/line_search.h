@@ -31,4 +31,4 @@ using LineFunction = std::function<LinePoint(double t)>;
 LineSearchResult strong_wolfe(const LineFunction& at, const LinePoint& start, double t,
                               double longest);
 
-}  // namespace taeda::inline v0_2::optim
+}  // namespace taeda::optim

@@ -9,9 +9,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule muon_rule;
-
 /// Options of Muon; a number out of its range is a ValueError.
 class MuonOptions : public RuleOptions<MuonOptions, muon_rule> {
  public:

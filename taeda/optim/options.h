@@ -14,6 +14,10 @@
 namespace taeda::inline v0_2::optim {
 
 struct Rule;
+/// The rules of the library's optimizers: fields with defaults and ranges, and an update's formula.
+extern const Rule adadelta_rule, adafactor_rule, adagrad_rule, adam_rule, adamax_rule, adamw_rule,
+    ademamix_rule, asgd_rule, lion_rule, muon_rule, nadam_rule, radam_rule, rmsprop_rule,
+    rprop_rule, sgd_rule, sparse_adam_rule;
 
 /// A function that gets each number of an options struct with its name, and gives the value that it
 /// shall have; to leave it, it must return it.

@@ -5,9 +5,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule sgd_rule;
-
 /// Options of SGD; a number out of its range is a ValueError.
 class SGDOptions : public RuleOptions<SGDOptions, sgd_rule> {
  public:

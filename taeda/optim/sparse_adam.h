@@ -5,9 +5,6 @@
 
 namespace taeda::inline v0_2::optim {
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule sparse_adam_rule;
-
 /// Options of SparseAdam; a number out of its range is a ValueError.
 class SparseAdamOptions : public RuleOptions<SparseAdamOptions, sparse_adam_rule> {
  public:

@@ -124,7 +124,7 @@ class profile {
 std::function<void(profile&)> tensorboard_trace_handler(std::string folder,
                                                         std::string worker_name = "");
 
-}  // namespace taeda::inline v0_2::profiler
+}  // namespace taeda::profiler
 
 namespace taeda::inline v0_2::autograd::profiler {
 using taeda::profiler::record_function;

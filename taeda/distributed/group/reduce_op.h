@@ -32,4 +32,4 @@ const char* to_string(ReduceOp::Kind kind);
 /// Throws ValueError, naming `operation`, for a reduction that means nothing for the dtype.
 void check_reducible(const char* operation, ReduceOp op, ScalarType dtype);
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

@@ -33,4 +33,4 @@ class HashStore final : public Store {
   detail::Values values_;
 };
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

@@ -59,4 +59,4 @@ class Store {
 /// A store is shared by groups and threads.
 using StorePtr = std::shared_ptr<Store>;
 
-}  // namespace taeda::inline v0_2::distributed
+}  // namespace taeda::distributed

@@ -242,4 +242,4 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
 };
 TAEDA_MODULE(ParameterDict);
 
-}  // namespace taeda::inline v0_2::nn
+}  // namespace taeda::nn
