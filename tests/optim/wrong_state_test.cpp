@@ -13,7 +13,7 @@ Tensor leaf() { return rand({2}).requires_grad_(); }
 Tensor leaf_matrix() { return rand({2, 2}).requires_grad_(); }
 Tensor no_loss() { return {}; }
 /// An optimizer that nobody else has.
-optim::SGD& sgd(double momentum = 0) {
+optim::SGD& an_sgd(double momentum = 0) {
   static std::deque<optim::SGD> all;
   return all.emplace_back(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(momentum));
 }
@@ -248,36 +248,37 @@ const std::vector<Row> kRows = {
             "loaded state dict has n_averaged -3"),
     REFUSED(Error, reload<optim::AveragedParameters>([](const Tensor&) { return Tensor(); }),
             "optim::AveragedParameters::load_state_dict(): Expected a tensor, but got an"),
-    REFUSED(ValueError, optim::SWALR(sgd(), kNaN).step(),
+    REFUSED(ValueError, optim::SWALR(an_sgd(), kNaN).step(),
             "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
-    REFUSED(ValueError, optim::SWALR(sgd(), 0.1, -1),
+    REFUSED(ValueError, optim::SWALR(an_sgd(), 0.1, -1),
             "anneal_epochs must be equal or greater than 0, got -1"),
-    REFUSED(ValueError, optim::MultiplicativeLR(sgd(), [](int64_t) { return kNaN; }).step(),
+    REFUSED(ValueError, optim::MultiplicativeLR(an_sgd(), [](int64_t) { return kNaN; }).step(),
             "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
-    REFUSED(ValueError, optim::MultiplicativeLR(sgd(), optim::MultiplicativeLR::Function()),
+    REFUSED(ValueError, optim::MultiplicativeLR(an_sgd(), optim::MultiplicativeLR::Function()),
             "Expected a function as lr_lambda, but got an empty one"),
-    REFUSED(ValueError, optim::CyclicLR(sgd(0.9), kNaN, 1),
+    REFUSED(ValueError, optim::CyclicLR(an_sgd(0.9), kNaN, 1),
             "Expected a number as base_lr, but got nan"),
-    REFUSED(ValueError, optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_up = 0}),
+    REFUSED(ValueError, optim::CyclicLR(an_sgd(0.9),
+                                        {.base_lr = 0.1, .max_lr = 1, .step_size_up = 0}),
             "Expected positive integer step_size_up, but got 0"),
     REFUSED(
         ValueError,
-        optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_up = -3}),
+        optim::CyclicLR(an_sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_up = -3}),
         "Expected positive integer step_size_up, but got -3"),
     REFUSED(
         ValueError,
-        optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_down = 0}).step(),
+        optim::CyclicLR(an_sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_down = 0}).step(),
         "Expected positive integer step_size_down, but got 0"),
-    REFUSED(ValueError, optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .gamma = kNaN}),
+    REFUSED(ValueError, optim::CyclicLR(an_sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .gamma = kNaN}),
             "Expected a number as gamma, but got nan"),
     REFUSED(
         ValueError,
-        optim::CyclicLR(sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .base_momentum = kNaN}),
+        optim::CyclicLR(an_sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .base_momentum = kNaN}),
         "Expected a number as base_momentum, but got nan"),
-    ACCEPTED(sgd().add_param_group(optim::OptimizerParamGroup(Tensors{})), "None"),
+    ACCEPTED(an_sgd().add_param_group(optim::OptimizerParamGroup(Tensors{})), "None"),
     REFUSED(
         TypeError,
-        sgd().add_param_group(
+        an_sgd().add_param_group(
             optim::OptimizerParamGroup(Tensors{leaf()}, std::make_unique<optim::AdamOptions>())),
         "SGD: a parameter group has the options of another optimizer"),
     REFUSED(
