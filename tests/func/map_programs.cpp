@@ -9,6 +9,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::map_programs {
 

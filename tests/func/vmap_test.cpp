@@ -17,6 +17,7 @@
 #include "taeda/ops/random/random.h"
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/shape/shape.h"
+#include "taeda/tensor/mapped.h"
 #include "tests/error_of.h"
 
 namespace taeda {
