@@ -1,6 +1,7 @@
 // Averages of models: what Python's torch.optim.swa_utils gives.
 #include "taeda/training/averaged_model.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,12 +12,8 @@
 namespace taeda {
 namespace {
 
+using ::testing::HasSubstr;
 namespace swa_utils = optim::swa_utils;
-
-template <class F>
-void expect_error(F&& f, const std::string& words) {
-  EXPECT_NE(error_of(f).find(words), std::string::npos) << error_of(f);
-}
 
 void set_all(nn::Sequential& net, double value) {
   const NoGradGuard guard;
@@ -59,7 +56,8 @@ TEST(AveragedModel, ForgetsExponentiallyAndAveragesBuffersIfAsked) {
   for (const Tensor& p : averaged->module->parameters())
     EXPECT_TRUE(p.allclose(full_like(p, 4))) << p;
   EXPECT_TRUE(averaged->module->named_buffers()["1.running_var"].allclose(full({3}, 4.0)));
-  expect_error([&] { swa_utils::get_ema_multi_avg_fn(1.5); }, "Invalid decay value 1.5 provided");
+  EXPECT_THAT(error_of([&] { swa_utils::get_ema_multi_avg_fn(1.5); }),
+              HasSubstr("Invalid decay value 1.5 provided"));
 }
 
 TEST(AveragedModel, HasTheStateOfPyTorchsAndComputesWithTheAverages) {
@@ -80,14 +78,16 @@ TEST(AveragedModel, HasTheStateOfPyTorchsAndComputesWithTheAverages) {
 TEST(AveragedModel, RefusesOtherShapesAndModelsThatCannotBeCopied) {
   nn::Sequential net(nn::Linear(2, 1)), wider(nn::Linear(3, 1));
   swa_utils::AveragedModel averaged(net);
-  expect_error([&] { averaged.update_parameters(wider); },
-               "expected a model with the shapes of the averaged one");
+  EXPECT_THAT(error_of([&] { averaged.update_parameters(wider); }),
+              HasSubstr("expected a model with the shapes of the averaged one"));
   EXPECT_EQ(averaged->num_averaged(), 0);
   struct Plain : nn::Module {
     Tensor forward(const Tensor& x) { return x; }
   };
-  expect_error([&] { swa_utils::AveragedModel(std::make_shared<Plain>()); }, "Cloneable");
-  expect_error([&] { swa_utils::AveragedModel(std::shared_ptr<Plain>()); }, "got a null pointer");
+  EXPECT_THAT(error_of([&] { swa_utils::AveragedModel(std::make_shared<Plain>()); }),
+              HasSubstr("Cloneable"));
+  EXPECT_THAT(error_of([&] { swa_utils::AveragedModel(std::shared_ptr<Plain>()); }),
+              HasSubstr("got a null pointer"));
 }
 
 TEST(UpdateBn, TakesTheMeanOfAllBatches) {
