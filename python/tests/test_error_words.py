@@ -24,6 +24,10 @@ def test_what_was_called_is_named():
     assert said == "nonzero(): argument 'input' (position 1) must be Tensor, not list"
     said = message_of(lambda: torch.nn.functional.pad([1], (1, 1)), TypeError)
     assert said == "pad(): argument 'input' (position 1) must be Tensor, not list"
+    said = message_of(lambda: torch.nn.functional.pixel_shuffle([1], 2), TypeError)
+    assert said == "pixel_shuffle(): argument 'input' (position 1) must be Tensor, not list"
+    said = message_of(lambda: torch.nn.functional.multi_margin_loss(torch.ones(2, 3), [1, 2]), TypeError)
+    assert said == "multi_margin_loss(): argument 'target' (position 2) must be Tensor, not list"
 
 
 def test_parameters_of_distributions_are_shown_as_python_shows_them():
