@@ -21,8 +21,8 @@ def expect_tensor(function, argument, position, value):
     return expect(function, argument, position, value, _C.TensorBase, "Tensor")
 
 
-_KINDS = {"torch.Tensor": ("Tensor", _C.TensorBase), "int": ("int", int), "float": ("float", (int, float)), "bool": ("bool", bool),
-          "str": ("str", str)}
+_KINDS = {"torch.Tensor": ("Tensor", _C.TensorBase), "int": ("int", int), "float": ("float", (int, float)),
+          "bool": ("bool", bool), "str": ("str", str)}
 
 
 def _expect_signature(signature, values, frame):

@@ -10,7 +10,7 @@ from .._C import (  # noqa: F401  the same signatures there
     conv_transpose3d, cosine_similarity, gelu, hardshrink, linear, one_hot, pairwise_distance, pdist,
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
-from .._core.arguments import Bound, expect, expect_tensor
+from .._core.arguments import Bound, expect
 from .._core.documented import borrow as _borrow
 from .._operations.written import into as _into
 from .._core.warnings import warn
@@ -554,7 +554,7 @@ def pad(input, pad, mode="constant", value=None):
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if isinstance(value, _C.TensorBase):
         raise TypeError("pad(): argument 'value' (position 4) must be float, not Tensor")
-    return _F.pad(expect_tensor("pad", "input", 1, input), _ints("pad", "pad", tuple(pad), 1), mode, 0 if value is None else value)
+    return _F.pad(input, _ints("pad", "pad", tuple(pad), 1), mode, 0 if value is None else value)
 
 
 def pixel_shuffle(input, upscale_factor):
