@@ -306,7 +306,7 @@ Tensor copy_where_it_lies(const Tensor& self) {
 
 Tensor do_as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
                              IntArrayRef stride, OptionalDim storage_offset) {
-  const Tensor out = copy_where_it_lies(self);
+  const Tensor out = copy_where_it_lies(expanded_to(self, mapped_levels(src)));
   return with_part(out, out.as_strided(size, stride, storage_offset), src);
 }
 

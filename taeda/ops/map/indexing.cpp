@@ -203,6 +203,10 @@ bool take_along_dim(MapCall& call) {
   return true;
 }
 
+/// Places that are counted from where a sample begins; those that are counted from the beginning of
+/// its memory are other ones for each.
+bool as_strided_scatter(MapCall& call) { return !call.at<OptionalDim>(4) && by_parts(call); }
+
 }  // namespace
 
 void add_indexing(Table& table) {
@@ -211,6 +215,7 @@ void add_indexing(Table& table) {
   add(table, index_select, "index_select");
   add(table, at_indices, "index_add index_copy index_fill index_reduce");
   add(table, take_along_dim, "take_along_dim");
+  add(table, as_strided_scatter, "as_strided_scatter");
 }
 
 }  // namespace taeda::inline v0_2::map_rules
