@@ -269,5 +269,17 @@ TEST(Vmap, DistancesOfRowsAndPlacesOfMemory) {
                     numbers({3, 2}));
 }
 
+TEST(Vmap, ChangesOfWhatAGradientKeptAreSeenWithAndWithoutAMap) {
+  const auto changed = [](const Tensor& x) {
+    const Tensor y = x.cumprod(0), z = y.clone();
+    y.zero_();
+    return z;
+  };
+  const Tensor x = numbers({3}).requires_grad_();
+  for (const Tensor& z : {changed(x.select(0, 1)), vmap(changed)(x)})
+    EXPECT_NE(error_of([&] { z.sum().backward(); }).find("modified by an inplace operation"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace taeda
