@@ -57,7 +57,7 @@ const std::vector<Row> wrong_numbers = {
             "\"lt\" not implemented for 'ComplexFloat'"),
     REFUSED(Error, numbers().to(kComplexFloat).max(), "max(): does not support complex input"),
     REFUSED(Error, numbers().to(kComplexFloat).sort(),
-            "Sort currently does not support complex dtypes on CPU"),
+            "Sort does not support complex dtypes on CPU"),
     REFUSED(NotImplementedError, numbers().to(kComplexFloat).floor(),
             "\"floor\" not implemented for 'ComplexFloat'"),
     REFUSED(NotImplementedError, numbers().to(kComplexFloat).clamp(0, 1),
