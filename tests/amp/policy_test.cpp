@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
 #include "taeda/nn/functional/attention.h"
+#include "taeda/nn/functional/linear.h"
 #include "taeda/nn/functional/loss.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/nn/functional/pooling.h"
@@ -287,6 +288,10 @@ std::vector<Row> without_policy() {
       {"avg_pool2d", [](const Tensor& x) { return avg_pool2d(image(x), 2); }},
       {"batch_norm",
        [](const Tensor& x) { return batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5); }},
+      {"bilinear",
+       [](const Tensor& x) {
+         return nn::functional::bilinear(x, x, stack({x, x}));
+       }},
   };
 }
 
