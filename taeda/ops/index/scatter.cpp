@@ -55,7 +55,9 @@ Tensor do_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& s
   TAEDA_CHECK(self.dtype() == source.dtype(),
               "masked_scatter: expected self and source to have same dtypes but got",
               to_string(self.dtype()), " and ", to_string(source.dtype()));
-  TAEDA_CHECK(mask.dtype() == kBool, "Mask tensor can take 0 and 1 values only");
+  TAEDA_CHECK(mask.dtype() == kBool,
+              "masked_scatter_ only supports boolean masks, but got mask with dtype ",
+              to_string(mask.dtype()));
   const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
   const Tensor chosen = mask.expand(shape), list = source.reshape({-1});
   const Tensor counts = plain_of(chosen.sum());  // one, or one for each sample of a map
