@@ -362,14 +362,19 @@ Tensor in_order(const Tensor& sequence, const Tensor& sorter) {
 
 namespace {
 
-/// A number that is looked for, in a dtype of its own where that of the list has none as large or
-/// would cut it.
+/// Whether numbers of dtype t have this one, or one beside it that is found at the same place.
+bool is_found_as(const Scalar& value, ScalarType t) {
+  if (t == kBool || is_complex(t) || value.is_complex()) return true;
+  const double size = std::abs(value.toDouble());
+  if (!is_integral(t)) return !(size > detail::largest(t));
+  const auto bits = static_cast<double>(8 * element_size(t));
+  return !value.is_floating_point() && size < std::exp2(bits - 1);
+}
+
+/// A number that is looked for, in a dtype of its own where that of the list would cut it.
 Tensor number_among(const Scalar& value, const Tensor& sequence) {
-  const ScalarType t = sequence.dtype();
-  const bool fits = is_integral(t, true) ? value.type() == t
-                                         : is_complex(t) || value.is_complex() ||
-                                               !(std::abs(value.toDouble()) > detail::largest(t));
-  return full({}, value, sequence.options().dtype(fits ? t : value.type()));
+  const ScalarType t = is_found_as(value, sequence.dtype()) ? sequence.dtype() : value.type();
+  return full({}, value, sequence.options().dtype(t));
 }
 
 }  // namespace

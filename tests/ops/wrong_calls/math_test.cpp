@@ -27,7 +27,7 @@ const std::vector<Row> wrong_numbers = {
     REFUSED(Error, numbers().to(kLong).div_(2),
             "result type Float can't be cast to the desired output type Long"),
     REFUSED(
-        Error, numbers().to(kBool).sub(true),
+        NotImplementedError, numbers().to(kBool).sub(true),
         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or"),
     REFUSED(Error, -numbers().to(kBool),
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to"),
@@ -56,7 +56,7 @@ const std::vector<Row> wrong_numbers = {
     REFUSED(NotImplementedError, numbers().to(kComplexFloat).lt(1),
             "\"lt\" not implemented for 'ComplexFloat'"),
     REFUSED(Error, numbers().to(kComplexFloat).max(), "max(): does not support complex input"),
-    REFUSED(Error, numbers().to(kComplexFloat).sort(),
+    REFUSED(TypeError, numbers().to(kComplexFloat).sort(),
             "Sort does not support complex dtypes on CPU"),
     REFUSED(NotImplementedError, numbers().to(kComplexFloat).floor(),
             "\"floor\" not implemented for 'ComplexFloat'"),
