@@ -31,4 +31,4 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
   return bias.defined() ? y.add(bias) : y;
 }
 
-}  // namespace taeda::inline v0_2::nn::functional
+}  // namespace taeda::nn::functional
