@@ -21,7 +21,7 @@ void train(Device device, const std::string& trace) {
                        {"flatten", nn::Flatten()},
                        {"out", nn::Linear(8 * 13 * 13, 10)}};
   model->to(device);
-  optim::Adam optimizer(model->parameters(), optim::AdamOptions(1e-3));
+  optim::Adam optimizer(model->parameters(), {.lr = 1e-3});
   nn::CrossEntropyLoss criterion;
   const Tensor images = randn({64, 1, 28, 28}), labels = randint(0, 10, {64});
 

@@ -32,16 +32,15 @@ void two(py::module_& m, const char* name) {
   m.def(name, [](const Tensor& a, const Tensor& b, Validate v) { return make<D>(a, b, v); });
 }
 /// By probabilities, or by logits if `logits`.
+Chances chances(const Tensor& p, bool logits) { return logits ? Chances(Logits(p)) : Chances(p); }
 template <class D>
 void outcomes(py::module_& m, const char* name) {
-  m.def(name, [](const Tensor& p, bool logits, Validate v) {
-    return logits ? make<D>(Logits(p), v) : make<D>(Probs(p), v);
-  });
+  m.def(name, [](const Tensor& p, bool l, Validate v) { return make<D>(chances(p, l), v); });
 }
 template <class D, class First>
 void counted_outcomes(py::module_& m, const char* name) {
   m.def(name, [](First first, const Tensor& p, bool logits, Validate v) {
-    return logits ? make<D>(first, Logits(p), v) : make<D>(first, Probs(p), v);
+    return make<D>(first, chances(p, logits), v);
   });
 }
 
@@ -195,8 +194,7 @@ void add_of_outcomes(py::module_& m) {
   one<Poisson>(m, "Poisson");
   m.def("ContinuousBernoulli",
         [](const Tensor& p, bool logits, std::pair<double, double> lims, Validate v) {
-          return logits ? make<ContinuousBernoulli>(Logits(p), lims, v)
-                        : make<ContinuousBernoulli>(Probs(p), lims, v);
+          return make<ContinuousBernoulli>(chances(p, logits), lims, v);
         });
 }
 

@@ -2,6 +2,7 @@
 
 #include "bindings.h"
 #include "taeda/func/vmap.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::python {
 

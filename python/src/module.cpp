@@ -7,6 +7,7 @@
 #include "distributed.h"
 #include "distributions.h"
 #include "errors.h"
+#include "files.h"
 #include "functional.h"
 #include "generated_methods.h"
 #include "indexing.h"
@@ -73,6 +74,7 @@ int execute(PyObject* module) {
     add_module_base(module);
     add_state(module);
     add_shared_memory(module);
+    add_files(module);
     add_vision(module);
     add_summary_writer(module);
     add_profiler(module);

@@ -1,6 +1,7 @@
 #include "optim_step.h"
 
 #include <array>
+#include <cmath>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -69,9 +70,13 @@ PyObject* item(PyObject* dict, PyObject* key) {
 
 /// An option of a group as a number.
 double number_of(const RuleField& field, PyObject* option) {
-  if (PyFloat_CheckExact(option)) return PyFloat_AS_DOUBLE(option);
+  // The number that stands for None is none that a program may give.
+  const auto given = [&](double value) {
+    return field.none != 0 && value == field.none ? std::nan("") : value;
+  };
+  if (PyFloat_CheckExact(option)) return given(PyFloat_AS_DOUBLE(option));
   if (field.part >= 0) {
-    const Ref part(PySequence_GetItem(option, field.part));
+    const Ref place(PyLong_FromLong(field.part)), part(PyObject_GetItem(option, place.get()));
     if (!part) throw py::error_already_set();
     RuleField one = field;
     one.part = -1;
@@ -79,16 +84,14 @@ double number_of(const RuleField& field, PyObject* option) {
   }
   if (is_tensor(option)) return tensor_of(option).detach().item<double>();
   if (option == Py_None && (field.range == optim::Range::Any || field.none != 0)) return field.none;
-  const bool text = PyUnicode_Check(option);
-  for (size_t i = 0; text && i < field.words.size(); ++i)
-    if (PyUnicode_CompareWithASCIIString(option, field.words[i]) == 0)
-      return static_cast<double>(i);
-  if (text || option == Py_None)
+  if (field.kind == optim::OptionKind::Word)
+    return optim::detail::to_place(field, py::str(option).cast<std::string>());
+  if (PyUnicode_Check(option) || option == Py_None)
     raise(PyExc_TypeError, std::string("optimizer option '") + field.option +
                                "' must be a number, not " + Py_TYPE(option)->tp_name);
   const Ref number(PyNumber_Float(option));
   if (!number) throw py::error_already_set();
-  return PyFloat_AS_DOUBLE(number.get());
+  return given(PyFloat_AS_DOUBLE(number.get()));
 }
 
 /// What a group lacks it has by the rule.
@@ -243,7 +246,7 @@ RuleStep::Replay replay_of(const std::vector<Place>& places, const py::list& gro
       const HoldGil gil;
       PyObject* found = PyDict_GetItemString(kept[members[0].group]->get(), "lr");
       if (!found) raise(PyExc_KeyError, "'lr'");
-      lr = number_of(RuleField{"lr", "lr", -1, 0}, found);
+      lr = number_of(RuleField{"lr"}, found);
     }
     for (const RuleStep::Member& member : members) {
       const Counted& of = all[member.number];
@@ -351,6 +354,27 @@ py::object refused(const py::str& name, const py::dict& group) {
   return py::none();
 }
 
+/// A field's default as PyTorch has it: what is whole is an int.
+py::object default_of(const RuleField& field) {
+  if (field.is_none()) return py::none();
+  if (field.kind == optim::OptionKind::Flag) return py::bool_(field.fallback != 0);
+  if (field.fallback == std::floor(field.fallback))
+    return py::int_(static_cast<int64_t>(field.fallback));
+  return py::float_(field.fallback);
+}
+
+/// What a rule's options are where a program says nothing, by name.
+py::dict defaults(const py::str& name) {
+  py::dict out;
+  for (const RuleField& field : rule_named(name).rule.fields) {
+    py::object value = default_of(field);
+    if (field.part >= 0)
+      value = (field.part > 0 ? py::tuple(out[field.option]) : py::tuple()) + py::make_tuple(value);
+    out[field.option] = value;
+  }
+  return out;
+}
+
 /// Forgets gradients, or sets them to zero.
 void zero_grad(const py::list& params, bool set_to_none) {
   const NoGradGuard guard;
@@ -425,18 +449,13 @@ struct LbfgsDict {
 void lbfgs_step(const py::dict& group, const py::dict& dict, const py::object& loss,
                 const py::function& closure) {
   const NoGradGuard no_grad;
-  const auto whole = [&](const char* name) { return static_cast<int64_t>(as_number(group[name])); };
-  optim::LBFGSOptions options(as_number(group["lr"]));
-  options.max_iter(whole("max_iter")).max_eval(whole("max_eval"));
-  options.history_size(whole("history_size"));
-  options.tolerance_grad(as_number(group["tolerance_grad"]));
-  options.tolerance_change(as_number(group["tolerance_change"]));
   const py::object search = group["line_search_fn"];
-  if (!search.is_none()) {
-    if (py::str(search).cast<std::string>() != "strong_wolfe")
-      raise(PyExc_RuntimeError, "only 'strong_wolfe' is supported");
-    options.line_search_fn(std::string("strong_wolfe"));
-  }
+  if (!search.is_none() && py::str(search).cast<std::string>() != "strong_wolfe")
+    raise(PyExc_RuntimeError, "only 'strong_wolfe' is supported");
+  double values[Rule::kMostFields];
+  read_options(rule_named("LBFGS"), group.ptr(), values);
+  optim::LBFGSOptions options;
+  optim::write_values(optim::lbfgs_rule, options, values);
   std::vector<Tensor> params;
   for (const py::handle p : py::list(group["params"])) params.push_back(tensor_of(p.ptr()));
   LbfgsDict known(dict);
@@ -547,6 +566,7 @@ void add_optim_steps(PyObject* module) {
   m.def("lbfgs_step", &lbfgs_step);
   m.def("first_state", &first_state);
   m.def("refused", &refused);
+  m.def("defaults", &defaults);
   m.def("zero_grad", &zero_grad);
   add_clipping(m);
   m.def("move_averages",

@@ -226,7 +226,7 @@ class Tensor(_C.TensorBase):
         return out.requires_grad_() if requires_grad else out
 
     def type(self, dtype=None, non_blocking=False):
-        """The name "torch.FloatTensor", or this tensor, of any shape, as another dtype.
+        """The name "torch.FloatTensor", or this tensor as another dtype.
 
         >>> torch.ones(2).type(), torch.ones(2).type(torch.int64)
         ('torch.FloatTensor', tensor([1, 1]))
@@ -250,7 +250,7 @@ class Tensor(_C.TensorBase):
         return self.reshape(*sizes)
 
     def untyped_storage(self):
-        """The bytes that the elements of this tensor, of any shape, are in, shared with all of its views.
+        """The bytes that the elements of this tensor are in, shared with all of its views.
 
         >>> torch.ones(2).untyped_storage().nbytes()
         8
@@ -258,7 +258,7 @@ class Tensor(_C.TensorBase):
         return storage.UntypedStorage._of(self)
 
     def storage(self):
-        """The memory of this tensor, of any shape, as elements of its dtype; deprecated: `untyped_storage`.
+        """The memory of this tensor as elements of its dtype; deprecated: `untyped_storage`.
 
         >>> torch.ones(2).storage().tolist()
         [1.0, 1.0]
@@ -278,7 +278,7 @@ class Tensor(_C.TensorBase):
         return storage.TYPES[self._typed_storage().pickle_storage_type()]
 
     def is_distributed(self):
-        """False: a tensor, of any shape, lies in one process.
+        """False: a tensor lies in one process.
 
         >>> torch.ones(2).is_distributed()
         False

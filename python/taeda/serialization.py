@@ -151,8 +151,7 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
          _disable_byteorder_record=False):
     """Writes an object with tensors to a file or a path: PyTorch's torch.load reads it.
 
-    A file that exists is replaced when all is written, and not before. The first argument is any object that can be pickled,
-    its tensors of any shape.
+    A file that exists is replaced when all is written, and not before. The first argument is any object that can be pickled.
 
     >>> import io
     >>> file = io.BytesIO()

@@ -258,7 +258,7 @@ def warn_of_typed_storage():
 
 
 class TypedStorage(_Storage):
-    """The memory of a tensor, of any shape, as elements of a dtype, shared with all of its views.
+    """The memory of a tensor as elements of a dtype, shared with all of its views.
 
     >>> torch.ones(2).storage().dtype
     torch.float32

@@ -15,6 +15,30 @@ def test_the_only_overload_of_as_many_arguments():
     assert "expected one of" in message_of(lambda: torch.ones(2).sum("a"), TypeError)
 
 
+def test_what_was_called_is_named():
+    calls = {"std": torch.std, "var": torch.var, "std_mean": torch.std_mean, "var_mean": torch.var_mean}
+    for name, call in calls.items():
+        assert message_of(lambda: call([1]), TypeError) == f"{name}(): argument 'input' (position 1) must be Tensor, not list"
+    assert message_of(lambda: torch.where(1), TypeError) == "where(): argument 'condition' (position 1) must be Tensor, not int"
+    said = message_of(lambda: torch.nonzero([1], as_tuple=True), TypeError)
+    assert said == "nonzero(): argument 'input' (position 1) must be Tensor, not list"
+    said = message_of(lambda: torch.nn.functional.pad([1], (1, 1)), TypeError)
+    assert said == "pad(): argument 'input' (position 1) must be Tensor, not list"
+    said = message_of(lambda: torch.nn.functional.pixel_shuffle([1], 2), TypeError)
+    assert said == "pixel_shuffle(): argument 'input' (position 1) must be Tensor, not list"
+    said = message_of(lambda: torch.nn.functional.multi_margin_loss(torch.ones(2, 3), [1, 2]), TypeError)
+    assert said == "multi_margin_loss(): argument 'target' (position 2) must be Tensor, not list"
+
+
+def test_parameters_of_distributions_are_shown_as_python_shows_them():
+    said = message_of(lambda: torch.distributions.Normal(0.0, -1.0), ValueError)
+    assert said.endswith("but found invalid values:\n-1.0")
+    said = message_of(lambda: torch.distributions.Normal(torch.zeros(2), torch.tensor([1.0, -1.0])), ValueError)
+    assert said.endswith("but found invalid values:\ntensor([ 1., -1.])")
+    said = message_of(lambda: torch.distributions.MultivariateNormal(torch.zeros(2), -torch.eye(2)), ValueError)
+    assert said.endswith("but found invalid values:\ntensor([[-1., -0.],\n        [-0., -1.]])")
+
+
 def test_what_is_no_module():
     said = message_of(lambda: torch.nn.Sequential(lambda x: x), TypeError)
     assert said == f"{__name__}.test_what_is_no_module.<locals>.<lambda>.<locals>.<lambda> is not a Module subclass"

@@ -1,11 +1,14 @@
 """Optimizers and schedulers against PyTorch's values, kept in golden/optim.json."""
 
+import ast
 import copy
+import inspect
 import io
 import json
 import math
 import pathlib
 import pickle
+import re
 
 import pytest
 
@@ -494,3 +497,40 @@ def test_recorded_steps_of_other_kinds():
     with pytest.raises(RuntimeError, match="leaf Variable"):
         adam([p], [g], [torch.zeros_like(p)], [torch.zeros_like(p)], [], [torch.tensor(0.0)], differentiable=True,
              amsgrad=False, beta1=0.9, beta2=0.99, lr=0.1, weight_decay=0.0, eps=1e-8, maximize=False)
+
+
+def stated_defaults(docstring):
+    """{option: default} of the lines "lr, eps: 1e-3 and 1e-8 unless given"."""
+    found = {}
+    for entry in re.split(r"\n(?=\S)", inspect.cleandoc(docstring)):
+        match = re.match(r"([\w, ]+): (.*)", " ".join(entry.split()))
+        value = r"(?:\([^()]*\)|-?[\d.][\d.e-]*|True|False|None)"
+        said = match and re.search(rf"({value}(?:(?:, | and ){value})*) unless given", match[2])
+        if said:
+            names, values = match[1].split(", "), re.findall(value, said[1])
+            found.update(zip(names, map(ast.literal_eval, values[-len(names):])))
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in torch.optim.__all__ if name[0].isupper() and name != "Optimizer"])
+def test_defaults_are_those_of_the_rule_and_of_the_docstring(name):
+    cls = getattr(torch.optim, name)
+    taken = {n: p.default for n, p in inspect.signature(cls).parameters.items()}
+    usual = torch._C._optim.defaults(name)
+    assert {n: d for n, d in usual.items() if taken.get(n, d) != d} == {}
+    stated = stated_defaults(cls.__doc__)
+    assert stated and {n: d for n, d in stated.items() if taken[n] != d} == {}
+
+
+def test_none_and_texts_are_told_from_numbers():
+    w = torch.ones(2, 2, requires_grad=True)
+    with pytest.raises(ValueError, match="epsilon1 should be >= 0 but is: -1.0"):
+        torch.optim.Adafactor([w], eps=(-1.0, 1e-3))
+    for wrong in ("guess", 5, ""):
+        with pytest.raises(ValueError, match=f"Adjust learning rate function {wrong} is not supported"):
+            torch.optim.Muon([w], adjust_lr_fn=wrong)
+    with pytest.raises(ValueError, match="Invalid learning rate: 0"):
+        torch.optim.SparseAdam([w], lr=0)
+    group = torch.optim.LBFGS([w]).param_groups[0]
+    assert (group["lr"], group["max_eval"], group["line_search_fn"]) == (1, 25, None)
+    assert repr(torch.optim.Adadelta([w]).defaults["lr"]) == "1.0" and repr(torch.optim.SGD([w]).defaults["momentum"]) == "0"

@@ -38,7 +38,7 @@ struct Example<Data, example::NoTarget> {
   Data data;
 };
 
-/// An example without a target: one tensor, of any shape.
+/// An example without a target: one tensor.
 using TensorExample = Example<Tensor, example::NoTarget>;
 
 }  // namespace taeda::data

@@ -56,8 +56,7 @@ class BatchIterator {
   }
   void operator++(int) { ++*this; }
   friend bool operator==(const BatchIterator& a, const BatchIterator& b) {
-    a.start();
-    b.start();
+    a.start(), b.start();
     return a.at_end() ? b.at_end() : a.state_ == b.state_;
   }
 
@@ -111,6 +110,7 @@ class DataLoader {
         detail::choose_sampler(config_, Reader::kIndexed ? dataset_size_ : size_t{0}, generator);
     order_.emplace(generator, sampler_, How::kDrawsSeeds);
     indexed_ = Reader::kIndexed;
+    restarts_ = How::kLibtorchErrors && config_.num_workers == 0;
     auto reader = std::make_shared<Reader>(std::move(dataset), config_.num_workers);
     start_ = [reader](const auto& sampler, const LoaderConfig& settings,
                       detail::EpochOrder::Start start) -> std::shared_ptr<Epoch<Batch>> {
@@ -123,7 +123,8 @@ class DataLoader {
   DataLoader(DataLoader&&) = default;
   DataLoader& operator=(DataLoader&&) = default;
 
-  /// Starts a new epoch. Throws Error while an iterator of another one is in use.
+  /// Starts a new epoch. Throws Error while an iterator of another one is in use; a loader of
+  /// make_data_loader without workers begins anew for both.
   Iterator begin() { return Iterator(epoch()); }
   Iterator end() { return Iterator(); }
 
@@ -132,9 +133,10 @@ class DataLoader {
   std::shared_ptr<Epoch<Batch>> epoch(const Wrap& wrap = {}) {
     const auto before = current_.lock();
     TAEDA_CHECK(
-        !before || before->done(),
+        !before || before->done() || (restarts_ && !wrap),
         "Attempted to get a new DataLoader iterator while another iterator is not yet exhausted");
     auto epoch = start_(sampler_, config_, order_->begin());
+    if (before && !before->done()) return before;  // goes on with the sampler, which begins anew
     if (wrap) epoch = wrap(std::move(epoch));
     current_ = epoch;
     return epoch;
@@ -182,7 +184,7 @@ class DataLoader {
   std::optional<size_t> dataset_size_;
   std::shared_ptr<samplers::Sampler> sampler_;
   std::optional<detail::EpochOrder> order_;
-  bool indexed_ = true;
+  bool indexed_ = true, restarts_ = false;
   std::weak_ptr<Epoch<Batch>> current_;
   std::function<std::shared_ptr<Epoch<Batch>>(const std::shared_ptr<samplers::Sampler>&,
                                               const LoaderConfig&, detail::EpochOrder::Start)>

@@ -55,7 +55,7 @@ class StatefulDataset : public BatchDataset<Self, std::optional<Batch>, Request>
 template <class Self, class Batch = std::vector<Example<>>>
 using StreamDataset = BatchDataset<Self, Batch, size_t>;
 
-/// A dataset that its copies share, by libtorch's name; never empty.
+/// A dataset that its copies share, by libtorch's name.
 template <class Inner>
 using SharedBatchDataset = SharedDataset<Inner>;
 
@@ -69,7 +69,7 @@ MapDataset<D, T> map(D dataset, T transform) {
 
 namespace taeda::inline v0_2::data::transforms {
 
-/// A transform that calls a function of the example's data, of any shape.
+/// A transform that calls a function of the example's data.
 template <class Target = Tensor>
 class TensorLambda : public TensorTransform<Target> {
  public:

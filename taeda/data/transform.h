@@ -78,7 +78,7 @@ class BatchLambda : public BatchTransform<Input, Output> {
   std::function<Output(Input)> fn_;
 };
 
-/// The base of transforms that change the example's data alone, a tensor of any shape.
+/// The base of transforms that change the example's data alone.
 template <class Target = Tensor>
 class TensorTransform : public Transform<Example<Tensor, Target>, Example<Tensor, Target>> {
  public:

@@ -26,15 +26,9 @@
 #include "taeda/device/host_graph.h"
 #include "taeda/device/storage.h"
 #include "taeda/device/stream.h"
+#include "taeda/device/strict_copies.h"
 
-namespace taeda::inline v0_2 {
-
-/// Where the host would wait for a non-blocking copy, Error is thrown instead, so that a program
-/// finds the places where it does not overlap. Also switched on by TAEDA_STRICT_COPIES=1.
-void set_strict_copies(bool on);
-bool strict_copies();
-
-namespace detail {
+namespace taeda::inline v0_2::detail {
 
 /// The copies of one storage, and what a device's waits for. Any method may be called from any
 /// thread.
@@ -79,5 +73,4 @@ class HostCopies {
   std::vector<Use> uses_;
 };
 
-}  // namespace detail
-}  // namespace taeda::inline v0_2
+}  // namespace taeda::inline v0_2::detail

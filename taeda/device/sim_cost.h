@@ -45,7 +45,7 @@ struct CostModel {
 };
 
 /// "b200", "h200", "h100", "a100", "l40s", "rtx4090", "v100", "p100" or "t4", from the data sheets
-/// named in sim/cost_presets.cpp.
+/// named in sim/cost_presets.cpp; capital letters, blanks and dashes do not matter.
 /// Throws ValueError for other names.
 CostModel cost_model(const std::string& name);
 

@@ -7,8 +7,6 @@ namespace taeda::inline v0_2::distributions {
 
 /// Von Mises: angles in radians around `loc`, nearly normal with variance 1 / concentration where
 /// that is small. `mean` and `variance` are the circular ones. Draws lie in [-pi, pi).
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class VonMises : public DistributionOf<VonMises> {
  public:
   VonMises(Parameter loc, Parameter concentration, Validate validate_args = {});

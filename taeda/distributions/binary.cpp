@@ -32,10 +32,8 @@ Tensor log_factorial(const Tensor& n) { return n.add(1).lgamma(); }
 
 }  // namespace
 
-Bernoulli::Bernoulli(Probs probs, Validate validate_args)
+Bernoulli::Bernoulli(Chances probs, Validate validate_args)
     : DistributionOf("Bernoulli", {probabilities(std::move(probs))}, 0, validate_args) {}
-Bernoulli::Bernoulli(Logits logits, Validate validate_args)
-    : DistributionOf("Bernoulli", {probabilities(std::move(logits))}, 0, validate_args) {}
 
 Tensor Bernoulli::entropy() const { return cross_entropy_of(logits(), probs()); }
 Tensor Bernoulli::mode() const {
@@ -57,8 +55,9 @@ Tensor Bernoulli::all_values() const {
 
 namespace {
 
-Probs above_zero(const Probs& probs, std::optional<bool> validate_args) {
-  if (!validate_args.value_or(Distribution::default_validate_args())) return probs;
+Chances above_zero(Chances probs, std::optional<bool> validate_args) {
+  if (probs.are_logits || !validate_args.value_or(Distribution::default_validate_args()))
+    return probs;
   const Parameter& p = probs.value;
   const bool valid = p.is_number() ? p.number() > 0 : taeda::detail::every(p.tensor().gt(0));
   TAEDA_CHECK_VALUE(valid,
@@ -70,11 +69,9 @@ Probs above_zero(const Probs& probs, std::optional<bool> validate_args) {
 
 }  // namespace
 
-Geometric::Geometric(Probs probs, Validate validate_args)
-    : DistributionOf("Geometric", {probabilities(above_zero(probs, validate_args))}, 0,
+Geometric::Geometric(Chances probs, Validate validate_args)
+    : DistributionOf("Geometric", {probabilities(above_zero(std::move(probs), validate_args))}, 0,
                      validate_args) {}
-Geometric::Geometric(Logits logits, Validate validate_args)
-    : DistributionOf("Geometric", {probabilities(std::move(logits))}, 0, validate_args) {}
 
 Tensor Geometric::entropy() const { return cross_entropy_of(logits(), probs()).div(probs()); }
 Tensor Geometric::mean() const { return probs().reciprocal().sub(1); }
@@ -93,15 +90,10 @@ Tensor Geometric::log_density(const Tensor& value) const {
   return failures.add(p.log());
 }
 
-Binomial::Binomial(Parameter total_count, Probs probs, Validate validate_args)
+Binomial::Binomial(Parameter total_count, Chances probs, Validate validate_args)
     : DistributionOf("Binomial",
                      {{"total_count", std::move(total_count), constraints::nonnegative_integer()},
                       probabilities(std::move(probs))},
-                     1, validate_args) {}
-Binomial::Binomial(Parameter total_count, Logits logits, Validate validate_args)
-    : DistributionOf("Binomial",
-                     {{"total_count", std::move(total_count), constraints::nonnegative_integer()},
-                      probabilities(std::move(logits))},
                      1, validate_args) {}
 
 Tensor Binomial::mean() const { return total_count().mul(probs()); }
@@ -142,15 +134,11 @@ Constraint up_to_one() { return constraints::half_open_interval(0, 1); }
 
 }  // namespace
 
-NegativeBinomial::NegativeBinomial(Parameter total_count, Probs probs, Validate validate_args)
+NegativeBinomial::NegativeBinomial(Parameter total_count, Chances probs, Validate validate_args)
     : DistributionOf("NegativeBinomial",
                      {{"total_count", std::move(total_count), constraints::nonnegative()},
-                      {"probs", std::move(probs.value), up_to_one()}},
-                     1, validate_args) {}
-NegativeBinomial::NegativeBinomial(Parameter total_count, Logits logits, Validate validate_args)
-    : DistributionOf("NegativeBinomial",
-                     {{"total_count", std::move(total_count), constraints::nonnegative()},
-                      probabilities(std::move(logits))},
+                      probs.are_logits ? probabilities(std::move(probs))
+                                       : Argument{"probs", std::move(probs.value), up_to_one()}},
                      1, validate_args) {}
 
 Tensor NegativeBinomial::mean() const { return total_count().mul(logits().exp()); }
@@ -186,15 +174,10 @@ Tensor Poisson::log_density(const Tensor& value) const {
   return value.xlogy(rate()).sub(rate()).sub(log_factorial(value));
 }
 
-RelaxedBernoulli::RelaxedBernoulli(Parameter temperature, Probs probs, Validate validate_args)
+RelaxedBernoulli::RelaxedBernoulli(Parameter temperature, Chances probs, Validate validate_args)
     : DistributionOf("RelaxedBernoulli",
                      {{"temperature", std::move(temperature), constraints::positive()},
                       probabilities(std::move(probs))},
-                     1, validate_args) {}
-RelaxedBernoulli::RelaxedBernoulli(Parameter temperature, Logits logits, Validate validate_args)
-    : DistributionOf("RelaxedBernoulli",
-                     {{"temperature", std::move(temperature), constraints::positive()},
-                      probabilities(std::move(logits))},
                      1, validate_args) {}
 
 Tensor RelaxedBernoulli::draw(IntArrayRef shape, Generator* generator) const {

@@ -6,14 +6,9 @@
 namespace taeda::inline v0_2::distributions {
 
 /// 1 with probability `probs`, else 0.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Bernoulli : public DistributionOf<Bernoulli, TwoOutcomes> {
  public:
-  Bernoulli(Probs probs, Validate validate_args = {});
-  Bernoulli(Logits logits, Validate validate_args = {});
-  Bernoulli(Parameter probs, Validate validate_args = {})
-      : Bernoulli(Probs(probs), validate_args) {}
+  Bernoulli(Chances probs, Validate validate_args = {});
 
   Tensor entropy() const override;
   Tensor mean() const override { return probs(); }
@@ -30,14 +25,9 @@ class Bernoulli : public DistributionOf<Bernoulli, TwoOutcomes> {
 };
 
 /// How many times 0 comes before the first 1 of Bernoulli numbers.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Geometric : public DistributionOf<Geometric, TwoOutcomes> {
  public:
-  Geometric(Probs probs, Validate validate_args = {});
-  Geometric(Logits logits, Validate validate_args = {});
-  Geometric(Parameter probs, Validate validate_args = {})
-      : Geometric(Probs(probs), validate_args) {}
+  Geometric(Chances probs, Validate validate_args = {});
 
   Tensor entropy() const override;
   Tensor mean() const override;
@@ -51,14 +41,9 @@ class Geometric : public DistributionOf<Geometric, TwoOutcomes> {
 };
 
 /// How many of `total_count` Bernoulli numbers are 1.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Binomial : public DistributionOf<Binomial, TwoOutcomes> {
  public:
-  Binomial(Parameter total_count, Probs probs, Validate validate_args = {});
-  Binomial(Parameter total_count, Logits logits, Validate validate_args = {});
-  Binomial(Parameter total_count, Parameter probs, Validate validate_args = {})
-      : Binomial(std::move(total_count), Probs(probs), validate_args) {}
+  Binomial(Parameter total_count, Chances probs, Validate validate_args = {});
   const Tensor& total_count() const { return argument(0); }
 
   /// Throws NotImplementedError for total counts that differ.
@@ -79,10 +64,7 @@ class Binomial : public DistributionOf<Binomial, TwoOutcomes> {
 /// number.
 class NegativeBinomial : public DistributionOf<NegativeBinomial, TwoOutcomes> {
  public:
-  NegativeBinomial(Parameter total_count, Probs probs, Validate validate_args = {});
-  NegativeBinomial(Parameter total_count, Logits logits, Validate validate_args = {});
-  NegativeBinomial(Parameter total_count, Parameter probs, Validate validate_args = {})
-      : NegativeBinomial(std::move(total_count), Probs(probs), validate_args) {}
+  NegativeBinomial(Parameter total_count, Chances probs, Validate validate_args = {});
   const Tensor& total_count() const { return argument(0); }
 
   Tensor mean() const override;
@@ -95,8 +77,8 @@ class NegativeBinomial : public DistributionOf<NegativeBinomial, TwoOutcomes> {
   Tensor log_density(const Tensor& value) const override;
 };
 
-/// Poisson's distribution: how many events come in a unit of time, if `rate`, positive and of any
-/// shape, do on average.
+/// Poisson's distribution: how many events come in a unit of time, if `rate` do on
+/// average.
 class Poisson : public DistributionOf<Poisson> {
  public:
   Poisson(Parameter rate, Validate validate_args = {});
@@ -116,10 +98,7 @@ class Poisson : public DistributionOf<Poisson> {
 /// in its probability (Maddison et al., "The Concrete Distribution", 2017).
 class RelaxedBernoulli : public DistributionOf<RelaxedBernoulli, TwoOutcomes> {
  public:
-  RelaxedBernoulli(Parameter temperature, Probs probs, Validate validate_args = {});
-  RelaxedBernoulli(Parameter temperature, Logits logits, Validate validate_args = {});
-  RelaxedBernoulli(Parameter temperature, Parameter probs, Validate validate_args = {})
-      : RelaxedBernoulli(std::move(temperature), Probs(probs), validate_args) {}
+  RelaxedBernoulli(Parameter temperature, Chances probs, Validate validate_args = {});
   const Tensor& temperature() const { return argument(0); }
 
   bool has_rsample() const override { return true; }

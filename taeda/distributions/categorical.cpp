@@ -49,10 +49,8 @@ Tensor log_prob_of_index(const Tensor& logits, const Tensor& value) {
 
 }  // namespace
 
-Categorical::Categorical(Probs probs, Validate validate_args)
+Categorical::Categorical(Chances probs, Validate validate_args)
     : DistributionOf("Categorical", std::move(probs), validate_args, 0) {}
-Categorical::Categorical(Logits logits, Validate validate_args)
-    : DistributionOf("Categorical", std::move(logits), validate_args, 0) {}
 
 Tensor Categorical::entropy() const { return entropy_of(logits(), probs()); }
 Tensor Categorical::mean() const {
@@ -73,14 +71,10 @@ Tensor Categorical::all_values() const {
   return arange(num_outcomes(), TensorOptions(argument(0).device()).dtype(kLong));
 }
 
-OneHotCategorical::OneHotCategorical(std::string name, Probs probs, Validate validate_args)
+OneHotCategorical::OneHotCategorical(std::string name, Chances probs, Validate validate_args)
     : DistributionOf(std::move(name), std::move(probs), validate_args, 1) {}
-OneHotCategorical::OneHotCategorical(std::string name, Logits logits, Validate validate_args)
-    : DistributionOf(std::move(name), std::move(logits), validate_args, 1) {}
-OneHotCategorical::OneHotCategorical(Probs probs, Validate validate_args)
+OneHotCategorical::OneHotCategorical(Chances probs, Validate validate_args)
     : OneHotCategorical("OneHotCategorical", std::move(probs), validate_args) {}
-OneHotCategorical::OneHotCategorical(Logits logits, Validate validate_args)
-    : OneHotCategorical("OneHotCategorical", std::move(logits), validate_args) {}
 
 Tensor OneHotCategorical::entropy() const { return entropy_of(logits(), probs()); }
 Tensor OneHotCategorical::mode() const {
@@ -101,12 +95,9 @@ Tensor OneHotCategorical::all_values() const {
   return eye(num_outcomes(), argument(0).options().requires_grad(false));
 }
 
-OneHotCategoricalStraightThrough::OneHotCategoricalStraightThrough(Probs probs,
+OneHotCategoricalStraightThrough::OneHotCategoricalStraightThrough(Chances probs,
                                                                    Validate validate_args)
     : DistributionOf("OneHotCategoricalStraightThrough", std::move(probs), validate_args) {}
-OneHotCategoricalStraightThrough::OneHotCategoricalStraightThrough(Logits logits,
-                                                                   Validate validate_args)
-    : DistributionOf("OneHotCategoricalStraightThrough", std::move(logits), validate_args) {}
 
 Tensor OneHotCategoricalStraightThrough::draw(IntArrayRef shape, Generator* generator) const {
   const Tensor p = probs();
@@ -123,11 +114,8 @@ int64_t checked_count(int64_t total_count) {
 
 }  // namespace
 
-Multinomial::Multinomial(int64_t total_count, Probs probs, Validate validate_args)
+Multinomial::Multinomial(int64_t total_count, Chances probs, Validate validate_args)
     : DistributionOf("Multinomial", std::move(probs), validate_args, 1),
-      total_count_(checked_count(total_count)) {}
-Multinomial::Multinomial(int64_t total_count, Logits logits, Validate validate_args)
-    : DistributionOf("Multinomial", std::move(logits), validate_args, 1),
       total_count_(checked_count(total_count)) {}
 
 Tensor Multinomial::mean() const { return probs().mul(total_count_); }
@@ -157,16 +145,10 @@ Tensor Multinomial::log_density(const Tensor& value) const {
   return value.sum({-1}).add(1).lgamma().sub(value.add(1).lgamma().sum({-1})).add(powers);
 }
 
-RelaxedOneHotCategorical::RelaxedOneHotCategorical(Parameter temperature, Probs probs,
+RelaxedOneHotCategorical::RelaxedOneHotCategorical(Parameter temperature, Chances probs,
                                                    Validate validate_args)
     : DistributionOf(
           "RelaxedOneHotCategorical", std::move(probs), validate_args, 1,
-          std::vector<Argument>{{"temperature", std::move(temperature), constraints::positive()}}) {
-}
-RelaxedOneHotCategorical::RelaxedOneHotCategorical(Parameter temperature, Logits logits,
-                                                   Validate validate_args)
-    : DistributionOf(
-          "RelaxedOneHotCategorical", std::move(logits), validate_args, 1,
           std::vector<Argument>{{"temperature", std::move(temperature), constraints::positive()}}) {
 }
 

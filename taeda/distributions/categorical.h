@@ -9,10 +9,7 @@ namespace taeda::inline v0_2::distributions {
 /// Draws have shape [*sample, ...]; an empty k or weights below 0 are a ValueError.
 class Categorical : public DistributionOf<Categorical, SeveralOutcomes> {
  public:
-  Categorical(Probs probs, Validate validate_args = {});
-  Categorical(Logits logits, Validate validate_args = {});
-  Categorical(Tensor probs, Validate validate_args = {})
-      : Categorical(Probs(probs), validate_args) {}
+  Categorical(Chances probs, Validate validate_args = {});
 
   Tensor entropy() const override;
   /// NaN, as indices have no mean; neither have they a variance.
@@ -34,10 +31,7 @@ class Categorical : public DistributionOf<Categorical, SeveralOutcomes> {
 /// Draws have shape [*sample, ..., k].
 class OneHotCategorical : public DistributionOf<OneHotCategorical, SeveralOutcomes> {
  public:
-  OneHotCategorical(Probs probs, Validate validate_args = {});
-  OneHotCategorical(Logits logits, Validate validate_args = {});
-  OneHotCategorical(Tensor probs, Validate validate_args = {})
-      : OneHotCategorical(Probs(probs), validate_args) {}
+  OneHotCategorical(Chances probs, Validate validate_args = {});
 
   Tensor entropy() const override;
   Tensor mean() const override { return probs(); }
@@ -47,8 +41,7 @@ class OneHotCategorical : public DistributionOf<OneHotCategorical, SeveralOutcom
   bool has_enumerate_support() const override { return true; }
 
  protected:
-  OneHotCategorical(std::string name, Probs probs, Validate validate_args);
-  OneHotCategorical(std::string name, Logits logits, Validate validate_args);
+  OneHotCategorical(std::string name, Chances probs, Validate validate_args);
   Tensor draw(IntArrayRef shape, Generator* generator) const override;
   Tensor log_density(const Tensor& value) const override;
   Tensor all_values() const override;
@@ -59,10 +52,7 @@ class OneHotCategorical : public DistributionOf<OneHotCategorical, SeveralOutcom
 class OneHotCategoricalStraightThrough
     : public DistributionOf<OneHotCategoricalStraightThrough, OneHotCategorical> {
  public:
-  OneHotCategoricalStraightThrough(Probs probs, Validate validate_args = {});
-  OneHotCategoricalStraightThrough(Logits logits, Validate validate_args = {});
-  OneHotCategoricalStraightThrough(Tensor probs, Validate validate_args = {})
-      : OneHotCategoricalStraightThrough(Probs(probs), validate_args) {}
+  OneHotCategoricalStraightThrough(Chances probs, Validate validate_args = {});
   bool has_rsample() const override { return true; }
 
  protected:
@@ -73,10 +63,7 @@ class OneHotCategoricalStraightThrough
 /// Draws have shape [*sample, ..., k]; a negative count is a ValueError.
 class Multinomial : public DistributionOf<Multinomial, SeveralOutcomes> {
  public:
-  Multinomial(int64_t total_count, Probs probs, Validate validate_args = {});
-  Multinomial(int64_t total_count, Logits logits, Validate validate_args = {});
-  Multinomial(int64_t total_count, Tensor probs, Validate validate_args = {})
-      : Multinomial(total_count, Probs(probs), validate_args) {}
+  Multinomial(int64_t total_count, Chances probs, Validate validate_args = {});
   int64_t total_count() const { return total_count_; }
 
   Tensor entropy() const override;
@@ -97,10 +84,7 @@ class Multinomial : public DistributionOf<Multinomial, SeveralOutcomes> {
 /// al., "Categorical Reparameterization with Gumbel-Softmax", 2017).
 class RelaxedOneHotCategorical : public DistributionOf<RelaxedOneHotCategorical, SeveralOutcomes> {
  public:
-  RelaxedOneHotCategorical(Parameter temperature, Probs probs, Validate validate_args = {});
-  RelaxedOneHotCategorical(Parameter temperature, Logits logits, Validate validate_args = {});
-  RelaxedOneHotCategorical(Parameter temperature, Tensor probs, Validate validate_args = {})
-      : RelaxedOneHotCategorical(std::move(temperature), Probs(probs), validate_args) {}
+  RelaxedOneHotCategorical(Parameter temperature, Chances probs, Validate validate_args = {});
   const Tensor& temperature() const { return argument(1); }
 
   bool has_rsample() const override { return true; }

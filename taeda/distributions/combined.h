@@ -9,7 +9,7 @@
 
 namespace taeda::inline v0_2::distributions {
 
-/// A distribution of any class, shared and never changed; never empty.
+/// A distribution of any class, shared and never changed.
 class AnyDistribution {
  public:
   template <class D>

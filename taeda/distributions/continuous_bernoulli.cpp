@@ -10,12 +10,8 @@
 
 namespace taeda::inline v0_2::distributions {
 
-ContinuousBernoulli::ContinuousBernoulli(Probs probs, Limits lims, Validate validate_args)
+ContinuousBernoulli::ContinuousBernoulli(Chances probs, Limits lims, Validate validate_args)
     : DistributionOf("ContinuousBernoulli", {probabilities(std::move(probs))}, 0, validate_args),
-      lims_(lims) {}
-
-ContinuousBernoulli::ContinuousBernoulli(Logits logits, Limits lims, Validate validate_args)
-    : DistributionOf("ContinuousBernoulli", {probabilities(std::move(logits))}, 0, validate_args),
       lims_(lims) {}
 
 Tensor ContinuousBernoulli::probs() const { return clamp_probs(TwoOutcomes::probs()); }

@@ -14,10 +14,7 @@ namespace taeda::inline v0_2::distributions {
 class ContinuousBernoulli : public DistributionOf<ContinuousBernoulli, TwoOutcomes> {
  public:
   using Limits = std::pair<double, double>;
-  ContinuousBernoulli(Probs probs, Limits lims = {0.499, 0.501}, Validate validate_args = {});
-  ContinuousBernoulli(Logits logits, Limits lims = {0.499, 0.501}, Validate validate_args = {});
-  ContinuousBernoulli(Parameter probs, Limits lims = {0.499, 0.501}, Validate validate_args = {})
-      : ContinuousBernoulli(Probs(probs), lims, validate_args) {}
+  ContinuousBernoulli(Chances probs, Limits lims = {0.499, 0.501}, Validate validate_args = {});
 
   /// The probability, brought to between epsilon and 1 - epsilon, and its log-odds, of batch_shape.
   Tensor probs() const;

@@ -119,6 +119,11 @@ std::string number_text(double value) {
 
 }  // namespace
 
+std::string value_text(const Tensor& value) {
+  const bool is_number = value.dim() == 0 && is_floating_point(value.dtype());
+  return is_number ? number_text(value.item<double>()) : format_tensor(value.detach(), {});
+}
+
 std::string Distribution::str() const {
   std::ostringstream out;
   out << name_ << "(";
@@ -142,7 +147,7 @@ void Distribution::check_argument(const Stored& a, const Constraint& constraint)
   TAEDA_CHECK_VALUE(taeda::detail::every(constraint.check(a.value)), "Expected parameter ", a.name,
                     " (Tensor of shape ", shape_text(a.value.sizes()), ") of distribution ", str(),
                     " to satisfy the constraint ", constraint.str(),
-                    ", but found invalid values:\n", a.value);
+                    ", but found invalid values:\n", value_text(a.value));
 }
 
 void Distribution::check_value(const Tensor& value) const {
@@ -165,7 +170,7 @@ void Distribution::check_value(const Tensor& value) const {
   TAEDA_CHECK_VALUE(taeda::detail::every(inside.check(value)),
                     "Expected value argument (Tensor of shape ", shape_text(value.sizes()),
                     ") to be within the support (", inside.str(), ") of the distribution ", str(),
-                    ", but found invalid values:\n", value);
+                    ", but found invalid values:\n", value_text(value));
 }
 
 Tensor Distribution::sample(IntArrayRef sample_shape, Generator* generator) const {

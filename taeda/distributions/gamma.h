@@ -26,7 +26,7 @@ class Gamma : public DistributionOf<Gamma> {
   Tensor cumulative(const Tensor& value) const override;
 };
 
-/// The chi-squared distribution, Gamma(df / 2, 1 / 2), with df positive and of any shape.
+/// The chi-squared distribution, Gamma(df / 2, 1 / 2).
 class Chi2 : public DistributionOf<Chi2, Gamma> {
  public:
   Chi2(Parameter df, Validate validate_args = {});
@@ -34,8 +34,6 @@ class Chi2 : public DistributionOf<Chi2, Gamma> {
 };
 
 /// One over a gamma number.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class InverseGamma : public DistributionOf<InverseGamma> {
  public:
   InverseGamma(Parameter concentration, Parameter rate, Validate validate_args = {});
@@ -74,8 +72,6 @@ class Dirichlet : public DistributionOf<Dirichlet> {
 };
 
 /// Beta: numbers in (0, 1), the first of two weights of a Dirichlet.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Beta : public DistributionOf<Beta> {
  public:
   Beta(Parameter concentration1, Parameter concentration0, Validate validate_args = {});
@@ -120,8 +116,6 @@ class StudentT : public DistributionOf<StudentT> {
 };
 
 /// Fisher and Snedecor's F: the ratio of two chi-squared numbers, each by its degrees of freedom.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class FisherSnedecor : public DistributionOf<FisherSnedecor> {
  public:
   FisherSnedecor(Parameter df1, Parameter df2, Validate validate_args = {});

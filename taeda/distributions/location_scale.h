@@ -6,8 +6,6 @@
 namespace taeda::inline v0_2::distributions {
 
 /// Uniform in [low, high).
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Uniform : public DistributionOf<Uniform> {
  public:
   Uniform(Parameter low, Parameter high, Validate validate_args = {});
@@ -31,8 +29,6 @@ class Uniform : public DistributionOf<Uniform> {
 };
 
 /// Laplace: exponential on both sides of `loc`, with mean distance `scale`.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Laplace : public DistributionOf<Laplace> {
  public:
   Laplace(Parameter loc, Parameter scale, Validate validate_args = {});
@@ -56,8 +52,6 @@ class Laplace : public DistributionOf<Laplace> {
 
 /// Cauchy (Lorentz), with median `loc` and half width at half height `scale`; without mean and
 /// variance, which are NaN and inf.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Cauchy : public DistributionOf<Cauchy> {
  public:
   Cauchy(Parameter loc, Parameter scale, Validate validate_args = {});
@@ -99,8 +93,6 @@ class HalfCauchy : public DistributionOf<HalfCauchy> {
 };
 
 /// Gumbel: the largest of many numbers, with mode `loc`.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Gumbel : public DistributionOf<Gumbel> {
  public:
   Gumbel(Parameter loc, Parameter scale, Validate validate_args = {});

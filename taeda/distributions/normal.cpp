@@ -137,7 +137,7 @@ Tensor checked(const Tensor& loc, Tensor matrix, const char* name,
                       " (Tensor of shape ", shape_text(matrix.sizes()),
                       ") of distribution MultivariateNormal to "
                       "satisfy the constraint ",
-                      constraint.str(), ", but found invalid values:\n", matrix);
+                      constraint.str(), ", but found invalid values:\n", value_text(matrix));
   return matrix;
 }
 

@@ -6,8 +6,6 @@
 namespace taeda::inline v0_2::distributions {
 
 /// Normal (Gaussian) distributions with mean `loc` and standard deviation `scale`.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Normal : public DistributionOf<Normal> {
  public:
   Normal(Parameter loc, Parameter scale, Validate validate_args = {});
@@ -30,8 +28,6 @@ class Normal : public DistributionOf<Normal> {
 };
 
 /// exp of a normal number with mean `loc` and standard deviation `scale`.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class LogNormal : public DistributionOf<LogNormal> {
  public:
   LogNormal(Parameter loc, Parameter scale, Validate validate_args = {});

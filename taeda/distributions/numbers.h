@@ -36,5 +36,7 @@ Tensor where_inside(const Tensor& inside, const Tensor& density);
 
 /// "(2, 3)", as Python writes sizes.
 std::string shape_text(IntArrayRef sizes);
+/// "-1.0" or "tensor([ 1., -1.])", as Python writes values.
+std::string value_text(const Tensor& value);
 
 }  // namespace taeda::inline v0_2::distributions

@@ -13,12 +13,9 @@
 
 namespace taeda::inline v0_2::distributions {
 
-TwoOutcomes::Argument TwoOutcomes::probabilities(Probs probs) {
+TwoOutcomes::Argument TwoOutcomes::probabilities(Chances probs) {
+  if (probs.are_logits) return {"logits", std::move(probs.value), constraints::real()};
   return {"probs", std::move(probs.value), constraints::unit_interval()};
-}
-
-TwoOutcomes::Argument TwoOutcomes::probabilities(Logits logits) {
-  return {"logits", std::move(logits.value), constraints::real()};
 }
 
 Tensor TwoOutcomes::probs() const {
@@ -40,38 +37,21 @@ TwoOutcomes::Chance TwoOutcomes::chance(bool second) const {
   return {p, p.masked_fill(never, 1).log().masked_fill(never, -INFINITY)};
 }
 
-namespace {
-
 /// Throws ValueError, naming the distribution, unless the parameter is a tensor with a last
 /// dimension.
-const Tensor& vectors(const std::string& name, const char* parameter, const Parameter& given) {
-  TAEDA_CHECK_VALUE(!given.is_number() && given.tensor().dim() >= 1, name, ": `", parameter,
+SeveralOutcomes::Argument SeveralOutcomes::weights(const std::string& name, const Chances& probs) {
+  const char* parameter = probs.are_logits ? "logits" : "probs";
+  const bool vectors = !probs.value.is_number() && probs.value.tensor().dim() >= 1;
+  TAEDA_CHECK_VALUE(vectors, name, ": `", parameter,
                     "` parameter must be at least one-dimensional.");
-  return given.tensor();
+  const Tensor& t = probs.value.tensor();
+  if (probs.are_logits) return {parameter, t.log_softmax(-1), constraints::real_vector()};
+  return {parameter, t.div(t.sum({-1}, true)), constraints::simplex()};
 }
 
-Tensor weights(const std::string& name, const Parameter& given) {
-  const Tensor& t = vectors(name, "probs", given);
-  return t.div(t.sum({-1}, true));
-}
-
-}  // namespace
-
-SeveralOutcomes::SeveralOutcomes(std::string name, Probs probs, Validate validate_args,
+SeveralOutcomes::SeveralOutcomes(std::string name, Chances probs, Validate validate_args,
                                  int64_t event_dim, std::vector<Argument> more)
-    : Distribution(
-          name,
-          (more.insert(more.begin(), {"probs", weights(name, probs.value), constraints::simplex()}),
-           std::move(more)),
-          validate_args, event_dim) {}
-
-SeveralOutcomes::SeveralOutcomes(std::string name, Logits logits, Validate validate_args,
-                                 int64_t event_dim, std::vector<Argument> more)
-    : Distribution(name,
-                   (more.insert(more.begin(),
-                                {"logits", vectors(name, "logits", logits.value).log_softmax(-1),
-                                 constraints::real_vector()}),
-                    std::move(more)),
+    : Distribution(name, (more.insert(more.begin(), weights(name, probs)), std::move(more)),
                    validate_args, event_dim) {}
 
 Tensor SeveralOutcomes::probs() const {

@@ -22,8 +22,7 @@ class TwoOutcomes : public Distribution {
   /// The argument at `at` is what probabilities() gives.
   TwoOutcomes(std::string name, std::vector<Argument> arguments, size_t at, Validate validate_args)
       : Distribution(std::move(name), std::move(arguments), validate_args), at_(at) {}
-  static Argument probabilities(Probs probs);
-  static Argument probabilities(Logits logits);
+  static Argument probabilities(Chances probs);
 
  private:
   size_t at_;
@@ -40,10 +39,11 @@ class SeveralOutcomes : public Distribution {
 
  protected:
   /// `more` comes behind the probabilities.
-  SeveralOutcomes(std::string name, Probs probs, Validate validate_args, int64_t event_dim,
+  SeveralOutcomes(std::string name, Chances probs, Validate validate_args, int64_t event_dim,
                   std::vector<Argument> more = {});
-  SeveralOutcomes(std::string name, Logits logits, Validate validate_args, int64_t event_dim,
-                  std::vector<Argument> more = {});
+
+ private:
+  static Argument weights(const std::string& name, const Chances& probs);
 };
 
 }  // namespace taeda::inline v0_2::distributions

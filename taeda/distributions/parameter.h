@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <optional>
+#include <utility>
 
 #include "taeda/base/error.h"
 #include "taeda/tensor/tensor.h"
@@ -42,6 +43,15 @@ struct Logits {
 struct Probs {
   Probs(Parameter p) : value(std::move(p)) {}
   Parameter value;
+};
+/// Either of them; a tensor or a number is probabilities.
+struct Chances {
+  Chances(Probs probs) : value(std::move(probs.value)) {}
+  Chances(Logits logits) : value(std::move(logits.value)), are_logits(true) {}
+  template <std::convertible_to<Parameter> T>
+  Chances(T&& probs) : value(std::forward<T>(probs)) {}
+  Parameter value;
+  bool are_logits = false;
 };
 
 /// A lower triangular factor of the covariance, where MultivariateNormal else takes the covariance.

@@ -6,8 +6,8 @@
 
 namespace taeda::inline v0_2::distributions {
 
-/// The exponential distribution: the time to the next of events that come `rate` times, positive
-/// and of any shape, in a unit of time.
+/// The exponential distribution: the time to the next of events that come `rate` times in a
+/// unit of time.
 class Exponential : public DistributionOf<Exponential> {
  public:
   Exponential(Parameter rate, Validate validate_args = {});
@@ -29,8 +29,6 @@ class Exponential : public DistributionOf<Exponential> {
 };
 
 /// Weibull: `scale` times an exponential number to the power of 1 / concentration.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Weibull : public DistributionOf<Weibull> {
  public:
   Weibull(Parameter scale, Parameter concentration, Validate validate_args = {});
@@ -52,8 +50,6 @@ class Weibull : public DistributionOf<Weibull> {
 };
 
 /// Pareto: numbers from `scale` on, whose logarithm is exponential with rate `alpha`.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Pareto : public DistributionOf<Pareto> {
  public:
   Pareto(Parameter scale, Parameter alpha, Validate validate_args = {});
@@ -109,8 +105,6 @@ class GeneralizedPareto : public DistributionOf<GeneralizedPareto> {
 };
 
 /// Kumaraswamy: numbers in (0, 1) much like Beta's, with a closed cdf.
-/// Parameters are numbers or tensors, which broadcast to the batch's shape; draws have [*sample,
-/// *batch]. Throws ValueError for parameters outside of their limits.
 class Kumaraswamy : public DistributionOf<Kumaraswamy> {
  public:
   Kumaraswamy(Parameter concentration1, Parameter concentration0, Validate validate_args = {});

@@ -10,7 +10,7 @@
 namespace taeda::inline v0_2::distributions {
 
 class Transform;
-/// A shared transform, which never changes; it must not be null.
+/// A shared transform, which never changes.
 using TransformPtr = std::shared_ptr<const Transform>;
 
 /// A function y = f(x) of elements or vectors with its inverse and the logarithm of its derivative.

@@ -5,6 +5,7 @@
 #include "taeda/base/error.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::inline v0_2::func {
 

@@ -6,7 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "taeda/tensor/mapped.h"
+#include "taeda/tensor/randomness.h"
+#include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::func {
 

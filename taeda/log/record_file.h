@@ -24,7 +24,7 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Keeps a record, some bytes, in memory until the next write_out().
+  /// Keeps a record in memory until the next write_out().
   void append(std::string_view record);
   /// Throws Error, which says how many records were lost, when they cannot be written.
   void write_out();

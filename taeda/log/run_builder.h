@@ -23,7 +23,7 @@ class Run {
   explicit Run(HParams values) : values_(std::move(values)) {}
 
   const HParams& values() const { return values_; }
-  /// The value of a parameter by its name, or nullptr; no error.
+  /// The value of a parameter by its name, or nullptr.
   const HParam* find(std::string_view name) const;
   /// The value as T (bool, a number, std::string). Throws IndexError for a name that the run does
   /// not have, TypeError when the value is of another kind; integers count as floating point.

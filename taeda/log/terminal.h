@@ -34,8 +34,7 @@ size_t display_width(std::string_view text);
 /// The longest beginning of the text that fits into at most `columns` columns.
 std::string_view clip(std::string_view text, size_t columns);
 
-/// The number with a comma before every three digits, "1,234,567"; a negative one keeps its sign,
-/// and 0 is "0", never empty.
+/// The number with a comma before every three digits, "1,234,567"; a negative one keeps its sign.
 std::string with_commas(long long value);
 /// "4.3 s", "2 min 05 s", "1 h 04 min", "5 d 03 h": at most 11 columns up to a thousand days.
 std::string format_duration(double seconds);

@@ -27,7 +27,7 @@ double calculate_gain(Nonlinearity nonlinearity, double param = 0.01);
 /// Fan in and fan out of a weight. Throws ValueError for fewer than two dimensions.
 std::pair<int64_t, int64_t> calculate_fans(const Tensor& tensor);
 
-/// Fills `tensor`, of any shape, in place without recording and returns it: uniform_ from [a, b),
+/// Fills `tensor` in place without recording and returns it: uniform_ from [a, b),
 /// [0, 1) by default, and normal_ around `mean`, 0 and 1 by default.
 Tensor uniform_(Tensor tensor, double low = 0, double high = 1);
 Tensor normal_(Tensor tensor, double mean = 0, double std = 1);

@@ -17,7 +17,7 @@ namespace taeda::inline v0_2::nn {
 /// One module of a model, with the sizes, in elements and bytes, of what goes through it.
 struct LayerSummary {
   std::string path;  ///< "features.0"; empty for the model itself
-  std::string type;  ///< the class's name without namespace, "Conv2d"; never empty
+  std::string type;  ///< the class's name without namespace, "Conv2d"
   int64_t depth = 0;
   /// Sizes of the first tensor that goes in and comes out, in the first call; empty if there is
   /// none.

@@ -2,6 +2,7 @@
 // "net.onnx")`. docs/onnx.md is the guide.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <optional>
@@ -124,6 +125,13 @@ template <class Contained>
 void export_model(nn::ModuleHolder<Contained>& holder, const std::vector<Tensor>& examples,
                   const std::string& path, const ExportOptions& options = {}) {
   export_model(*holder, examples, path, options);
+}
+
+/// The same of a forward that takes one tensor: `export_model(net, x, "net.onnx")`.
+template <class Model, std::same_as<Tensor> Example>
+void export_model(Model& module, const Example& example, const std::string& path,
+                  const ExportOptions& options = {}) {
+  export_model(module, std::vector<Tensor>{example}, path, options);
 }
 
 /// Names of all operations that can be exported, in alphabetical order.

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "taeda/base/error.h"
 #include "taeda/kernels/matmul.h"
 #include "taeda/tensor/grad_mode.h"
 #include "taeda/tensor/promote.h"
@@ -22,6 +23,14 @@ using Cache = std::unordered_map<const TensorImpl*, Remembered>;
 /// the first cast and the end of the outermost guard.
 constinit thread_local Cache* cache = nullptr;
 
+/// PyTorch's words for the one operation that it refuses.
+constexpr const char* kUnsafe =
+    "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
+    "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
+    "In this case, combine the two layers using "
+    "torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
+    "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.";
+
 bool worth_remembering(const Tensor& t) {
   return AutocastMode::state().cache && t.dtype() == kFloat && t.requires_grad() && t.is_leaf() &&
          !t.is_view() && !t.is_inference();
@@ -29,20 +38,19 @@ bool worth_remembering(const Tensor& t) {
 
 }  // namespace
 
-bool applies_while_active(const Tensor& t, Devices devices) {
-  if (!t.defined() || !t.is_floating_point() || t.dtype() == kDouble) return false;
-  const DeviceType type = t.device().type();
-  return (devices & AutocastMode::bit(type)) && AutocastMode::is_enabled(type);
+bool applies_while_active(const Tensor& t) {
+  return t.defined() && t.is_floating_point() && t.dtype() != kDouble &&
+         AutocastMode::is_enabled(t.device().type());
 }
 
 bool rounds_weights(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  if (!applies(input, everywhere) || !weight.defined() || weight.dtype() != kFloat) return false;
+  if (!applies(input) || !weight.defined() || weight.dtype() != kFloat) return false;
   return weight.device() == input.device() &&
          (!bias.defined() || (bias.dtype() == kFloat && bias.device() == input.device()));
 }
 
 bool multiplies_in_float32(const Tensor& input) {
-  if (!applies(input, everywhere)) return false;
+  if (!applies(input)) return false;
   const DeviceType type = input.device().type();
   const auto ask = product_precision_slot.get(type);
   ProductPrecision precision;
@@ -50,8 +58,8 @@ bool multiplies_in_float32(const Tensor& input) {
   return precision.float32;
 }
 
-Tensor to_lower_precision(const Tensor& t, Devices devices) {
-  if (!applies(t, devices)) return t;
+Tensor to_lower_precision(const Tensor& t) {
+  if (!applies(t)) return t;
   const ScalarType dtype = AutocastMode::dtype(t.device().type());
   if (t.dtype() == dtype) return t;
   if (!worth_remembering(t)) return t.to(dtype);
@@ -66,25 +74,33 @@ Tensor to_lower_precision(const Tensor& t, Devices devices) {
   return entry.cast;
 }
 
-Tensor to_float32(const Tensor& t, Devices devices) {
-  return applies(t, devices) ? t.to(kFloat) : t;
-}
+Tensor to_float32(const Tensor& t) { return applies(t) ? t.to(kFloat) : t; }
 
 void clear_cache() {
   delete cache;
   cache = nullptr;
 }
 
+Cast detail::Caster::cast_of(const Tensor& t) const {
+  if (!applies(t)) return Cast::none;
+  return t.device().is_cpu() ? casts_.host : casts_.accelerators;
+}
+
 void detail::Caster::visit(const Tensor& t) {
-  if (!applies(t, devices_)) return;
+  if (cast_of(t) != Cast::promote) return;
   widest_ = found_ ? promote_types(widest_, t.dtype()) : t.dtype();
   found_ = true;
 }
 
 Tensor detail::Caster::operator()(const Tensor& t) const {
-  if (cast_ == Cast::lower) return to_lower_precision(t, devices_);
-  if (cast_ == Cast::float32) return to_float32(t, devices_);
-  return applies(t, devices_) ? t.to(widest_) : t;
+  switch (cast_of(t)) {
+    case Cast::none: return t;
+    case Cast::lower: return to_lower_precision(t);
+    case Cast::float32: return to_float32(t);
+    case Cast::promote: return t.to(widest_);
+    case Cast::unsafe: break;
+  }
+  throw Error(kUnsafe);
 }
 
 }  // namespace taeda::inline v0_2::policy

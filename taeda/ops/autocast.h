@@ -13,21 +13,21 @@
 
 namespace taeda::inline v0_2::policy {
 
-/// Device types a policy is for. PyTorch's lists differ: the CPU leaves to bfloat16 what float16
-/// would overflow in.
-enum Devices : uint8_t {
-  everywhere = 0xff,
-  host = AutocastMode::bit(kCPU),
-  accelerators = everywhere & ~host
+/// Casts tensors to the lower precision, to float32, or to the widest dtype among them; or refuses
+/// the call.
+enum class Cast : uint8_t { none, lower, float32, promote, unsafe };
+
+/// What becomes of tensors on the host and on accelerators. PyTorch's lists differ: the CPU leaves
+/// to bfloat16 what float16 would overflow in.
+struct Casts {
+  Cast host = Cast::none, accelerators = host;
+  constexpr bool any() const { return host != Cast::none || accelerators != Cast::none; }
 };
 
-/// Casts all tensors to the lower precision, to float32, or to the widest dtype among them.
-enum class Cast : uint8_t { none, lower, float32, promote };
-
-bool applies_while_active(const Tensor& t, Devices devices);
-/// Whether the policies of these devices apply to the tensor.
-inline bool applies(const Tensor& t, Devices devices) {
-  return AutocastMode::is_active() && applies_while_active(t, devices);
+bool applies_while_active(const Tensor& t);
+/// Whether autocast is on for tensors like this one.
+inline bool applies(const Tensor& t) {
+  return AutocastMode::is_active() && applies_while_active(t);
 }
 /// Whether an operation with this input would round this weight and this bias to its lower
 /// precision. Where the device computes in float32 all the same, it casts the input alone and takes
@@ -37,8 +37,8 @@ bool rounds_weights(const Tensor& input, const Tensor& weight, const Tensor& bia
 bool multiplies_in_float32(const Tensor& input);
 /// The tensor in its device's lower precision; casts of float32 leaves are remembered until the
 /// outermost guard ends.
-Tensor to_lower_precision(const Tensor& t, Devices devices);
-Tensor to_float32(const Tensor& t, Devices devices);
+Tensor to_lower_precision(const Tensor& t);
+Tensor to_float32(const Tensor& t);
 void clear_cache();
 
 namespace detail {
@@ -47,13 +47,15 @@ namespace detail {
 /// float32 if one of them has it.
 class Caster {
  public:
-  Caster(Cast cast, Devices devices) : cast_(cast), devices_(devices) {}
+  explicit Caster(Casts casts) : casts_(casts) {}
   void visit(const Tensor& t);
   Tensor operator()(const Tensor& t) const;
 
  private:
-  Cast cast_;
-  Devices devices_;
+  /// What becomes of this tensor.
+  Cast cast_of(const Tensor& t) const;
+
+  Casts casts_;
   bool found_ = false;
   ScalarType widest_ = kHalf;
 };
@@ -92,24 +94,18 @@ decltype(auto) call_paused(const F& op, const Args&... arguments) {
 
 /// Runs `op` on the arguments with their tensors cast, and with autocast paused.
 template <class F, class... Args>
-decltype(auto) casted(Cast cast, Devices devices, const F& op, const Args&... arguments) {
-  detail::Caster caster(cast, devices);
-  if (cast == Cast::promote)
+decltype(auto) casted(Casts casts, const F& op, const Args&... arguments) {
+  detail::Caster caster(casts);
+  if (casts.host == Cast::promote || casts.accelerators == Cast::promote)
     (detail::visit_tensors([&](const Tensor& t) { caster.visit(t); }, arguments), ...);
   // The casts are made while autocast is on: they ask for its dtypes.
   return detail::call_paused(op, detail::cast_argument(caster, arguments)...);
 }
 
 /// Runs `op` in the lower precision.
-template <Devices devices = everywhere, class F, class... Args>
+template <class F, class... Args>
 auto lower_precision(const F& op, const Args&... arguments) {
-  return casted(Cast::lower, devices, op, arguments...);
-}
-
-/// Runs `op` in float32.
-template <Devices devices = everywhere, class F, class... Args>
-auto float32(const F& op, const Args&... arguments) {
-  return casted(Cast::float32, devices, op, arguments...);
+  return casted({Cast::lower}, op, arguments...);
 }
 
 }  // namespace taeda::inline v0_2::policy

@@ -37,8 +37,7 @@ inline ObservedValue observed_value(const ConvPadding& padding) {
 struct OperationTraits {
   const char* name;
   bool observed = true;  ///< by itself; not a composite
-  policy::Cast cast = policy::Cast::none;
-  policy::Devices devices = policy::everywhere;
+  policy::Casts casts{};
 };
 
 template <class Signature>
@@ -90,14 +89,13 @@ struct Door<Result(Parameters...)> {
       if constexpr (std::is_same_v<T, OptionalDtype>) return argument.has_value();
       return false;
     };
-    return operation.cast != policy::Cast::none && AutocastMode::is_active() &&
-           !(keeps(arguments) || ...);
+    return operation.casts.any() && AutocastMode::is_active() && !(keeps(arguments) || ...);
   }
 
   static Result cast(const OperationTraits& operation, Body body,
                      const std::decay_t<Parameters>&... arguments) {
     if (is_cast(operation, arguments...))
-      return policy::casted(operation.cast, operation.devices, body, arguments...);
+      return policy::casted(operation.casts, body, arguments...);
     return body(arguments...);
   }
 };

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "taeda/ops/create/create.h"
+
 namespace taeda::inline v0_2 {
 
 const char* detail::type_name(ScalarType t) {
@@ -34,6 +36,10 @@ void detail::check_number(ScalarType t, const Scalar& number) {
   }
   t = t == kHalf || t == kBFloat16 ? t : computing_dtype(t);
   dispatch(AllTypes{}, "number", t, [&]<class T>() { static_cast<void>(number.to<T>()); });
+}
+
+Tensor detail::number_beside(const Scalar& value, ScalarType t, Device device) {
+  return full({}, value, TensorOptions(value.type()).device(device)).to(t);
 }
 
 double detail::largest(ScalarType floating) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "taeda/base/scalar.h"
+#include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2::detail {
 
@@ -11,6 +12,8 @@ const char* type_name(ScalarType t);
 /// Throws Error, in PyTorch's words, if dtype t has no such number: "value cannot be converted to
 /// type float without overflow".
 void check_number(ScalarType t, const Scalar& number);
+/// A number beside a tensor, in a tensor of dtype t; infinite where t has none as large.
+Tensor number_beside(const Scalar& value, ScalarType t, Device device);
 /// The largest number of a floating dtype of at least 16 bits.
 double largest(ScalarType floating);
 

@@ -34,22 +34,18 @@ Tensor mean_square(const Tensor& t, int64_t dim) {
 enum AdafactorField : size_t { kFLr, kFBeta2Decay, kFEps1, kFEps2, kFD, kFDecay, kFMaximize };
 constexpr double kOfDtype = -1;  // eps1 is the dtype's
 constexpr RuleField kAdafactorFields[] = {
-    rate_field(1e-2, "Learning rate should be >= 0 but is: "),
-    {"beta2_decay", "beta2_decay", -1, -0.8, Range::AtMost0, "beta2_decay should be <= 0 but is: ",
-     "the weight of the step'th squared gradient is step^beta2_decay"},
-    {.name = "eps1",
-     .option = "eps",
-     .part = 0,
-     .fallback = kOfDtype,
-     .meaning = "the least root of a mean square",
-     .none = kOfDtype},
-    {"eps2", "eps", 1, 1e-3, Range::AtLeast0, "epsilon2 should be >= 0 but is: ",
-     "the least size of parameters that steps are in proportion to"},
-    {"d", "d", -1, 1, Range::AtLeast1,
-     "Clipping threshold d should be >= 1 but is: ", "the largest root mean square of an update"},
-    {"weight_decay", "weight_decay", -1, 0, Range::AtLeast0,
-     "weight_decay should be >= 0 but is: "},
-    flag_field("maximize")};
+    rate_field<&AdafactorConfig::lr>("Learning rate should be >= 0 but is: "),
+    field<&AdafactorConfig::beta2_decay>(
+        {"beta2_decay", Range::AtMost0, "beta2_decay should be <= 0 but is: "}),
+    field<&AdafactorConfig::eps, 0>(
+        {"eps1", Range::AtLeast0, "epsilon1 should be >= 0 but is: ", "eps", kOfDtype}),
+    field<&AdafactorConfig::eps, 1>(
+        {"eps2", Range::AtLeast0, "epsilon2 should be >= 0 but is: ", "eps"}),
+    field<&AdafactorConfig::d>(
+        {"d", Range::AtLeast1, "Clipping threshold d should be >= 1 but is: "}),
+    field<&AdafactorConfig::weight_decay>(
+        {"weight_decay", Range::AtLeast0, "weight_decay should be >= 0 but is: "}),
+    field<&AdafactorConfig::maximize>({"maximize"})};
 
 /// Those of a parameter with two dimensions or more: its sizes with 1 for the `reduced` last one.
 template <size_t reduced>
@@ -114,15 +110,5 @@ constinit const Rule adafactor_rule = {.name = "Adafactor",
                                        .complex = false,
                                        .formula = adafactor_numbers,
                                        .update = adafactor_update};
-
-void AdafactorOptions::check() const {
-  const std::optional<double>& eps1 = std::get<0>(eps_);
-  TAEDA_CHECK_VALUE(!eps1 || *eps1 >= 0, "epsilon1 should be >= 0 but is: ", *eps1);
-  check_values(adafactor_rule, *this);
-}
-
-void AdafactorOptions::visit(const NumberVisitor& f) {
-  visit_numbers(adafactor_rule, f, lr_, beta2_decay_, eps_, d_, weight_decay_, maximize_);
-}
 
 }  // namespace taeda::inline v0_2::optim

@@ -12,40 +12,32 @@ namespace taeda::inline v0_2::optim {
 extern const Rule adafactor_rule;
 
 /// Options of Adafactor; a number out of its range is a ValueError.
-class AdafactorOptions : public RuleOptions<AdafactorOptions, adafactor_rule> {
- public:
+struct AdafactorConfig {
   using Eps = std::tuple<std::optional<double>, double>;
-  TAEDA_LEARNING_RATE(AdafactorOptions, 1e-2)
-  void check() const override;
-  void visit(const NumberVisitor& f) override;
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1e-2};
   /// The squared gradient of step t has the weight t^beta2_decay in the means; at most 0.
-  TAEDA_OPTION(double, beta2_decay) = -0.8;
+  Setting<double> beta2_decay{usual, -0.8};
   /// The least root of a mean square, by default the dtype's epsilon, and the least size of
   /// parameters that steps are in proportion to.
-  TAEDA_OPTION(Eps, eps) = {std::nullopt, 1e-3};
+  Setting<Eps> eps{usual, std::nullopt, 1e-3};
   /// The largest root mean square of an update's elements, at least 1; larger ones are scaled down.
-  TAEDA_OPTION(double, d) = 1;
+  Setting<double> d{usual, 1};
   /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  Setting<double> weight_decay{usual, 0};
   /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  Setting<bool> maximize{usual, false};
 };
+TAEDA_OPTIONS(AdafactorOptions, AdafactorConfig, adafactor_rule, lr, beta2_decay, eps, d,
+              weight_decay, maximize);
 
 /// What Adafactor keeps: rows' and columns' means of a parameter with two dimensions or more, mean
 /// squares of every element of others.
-class AdafactorParamState final : public OptimizerCloneableParamState<AdafactorParamState> {
- public:
-  static constexpr const char* kNames[] = {"row_var", "col_var", "variance"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, row_var)
-  TAEDA_STATE_TENSOR(1, col_var)
-  TAEDA_STATE_TENSOR(2, variance)
-};
+TAEDA_PARAM_STATE(AdafactorParamState, row_var, col_var, variance);
 
 /// Adam without momentum, whose second moments of a matrix [m, n] are the product of a column and a
 /// row, m + n numbers (Shazeer and Stern 2018, arXiv:1804.04235).
-class Adafactor : public RuleOptimizer<AdafactorOptions, AdafactorParamState, adafactor_rule> {
+class Adafactor : public RuleOptimizer<AdafactorOptions, AdafactorParamState> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };

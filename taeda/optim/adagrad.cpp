@@ -11,13 +11,13 @@ namespace {
 
 enum AdagradField : size_t { kHLr, kHLrDecay, kHDecay, kHStart, kHEps, kHMaximize };
 constexpr RuleField kAdagradFields[] = {
-    rate_field(1e-2),
-    {"lr_decay", "lr_decay", -1, 0, Range::AtLeast0, "Invalid lr_decay value: "},
-    decay_field(),
-    {"initial_accumulator_value", "initial_accumulator_value", -1, 0, Range::AtLeast0,
-     "Invalid initial_accumulator_value value: ", "what sums begin with"},
-    eps_field(1e-10),
-    flag_field("maximize")};
+    rate_field<&AdagradConfig::lr>(),
+    field<&AdagradConfig::lr_decay>({"lr_decay", Range::AtLeast0, "Invalid lr_decay value: "}),
+    decay_field<&AdagradConfig::weight_decay>(),
+    field<&AdagradConfig::initial_accumulator_value>({"initial_accumulator_value", Range::AtLeast0,
+                                                      "Invalid initial_accumulator_value value: "}),
+    eps_field<&AdagradConfig::eps>(),
+    {"maximize"}};
 constexpr RuleState kAdagradStates[] = {
     {"sum", nullptr, [](const double* v) { return v[kHStart]; }}};
 
@@ -49,9 +49,5 @@ constinit const Rule adagrad_rule = {
       TAEDA_CHECK(v[kHDecay] == 0, "weight_decay option is not compatible with sparse gradients");
       return false;
     }};
-
-void AdagradOptions::visit(const NumberVisitor& f) {
-  visit_numbers(adagrad_rule, f, lr_, lr_decay_, weight_decay_, initial_accumulator_value_, eps_);
-}
 
 }  // namespace taeda::inline v0_2::optim

@@ -1,6 +1,5 @@
 #include "taeda/optim/adam.h"
 
-#include <array>
 #include <cmath>
 
 #include "taeda/optim/rule.h"
@@ -9,29 +8,17 @@ namespace taeda::inline v0_2::optim {
 
 namespace {
 
-enum AdamField : size_t {
-  kLr,
-  kBeta1,
-  kBeta2,
-  kEps,
-  kDecay,
-  kAmsgrad,
-  kMaximize,
-  kDecoupled,
-  kAdamFieldCount
-};
+enum AdamField : size_t { kLr, kBeta1, kBeta2, kEps, kDecay, kAmsgrad, kMaximize, kDecoupled };
 /// The decay of AdamW is decoupled.
-constexpr std::array<RuleField, kAdamFieldCount> adam_fields(double decay, bool decoupled) {
-  return {rate_field(1e-3),
-          beta_field(0, 0.9),
-          beta_field(1, 0.999),
-          eps_field(1e-8),
-          decay_field(decay),
-          flag_field("amsgrad"),
-          flag_field("maximize"),
-          RuleField{"decoupled_weight_decay", "decoupled_weight_decay", -1, decoupled ? 1.0 : 0.0}};
-}
-constexpr auto kAdamFields = adam_fields(0, false), kAdamWFields = adam_fields(1e-2, true);
+template <bool kIsDecoupled, class Config = AdamFamilyConfig<kIsDecoupled>>
+constexpr RuleField kAdamFields[] = {rate_field<&Config::lr>(),
+                                     beta_field<&Config::betas, 0>(),
+                                     beta_field<&Config::betas, 1>(),
+                                     eps_field<&Config::eps>(),
+                                     decay_field<&Config::weight_decay>(),
+                                     field<&Config::amsgrad>({"amsgrad"}),
+                                     field<&Config::maximize>({"maximize"}),
+                                     {.name = "decoupled_weight_decay", .fallback = kIsDecoupled}};
 constexpr RuleState kAdamStates[] = {
     {"exp_avg"}, {"exp_avg_sq"}, {"max_exp_avg_sq", [](const double* v) {
                                     return v[kAmsgrad] != 0;
@@ -59,22 +46,14 @@ StepValues adam_formula(const double* v, StepCount& count) {
 }  // namespace
 
 constinit const Rule adam_rule = {.name = "Adam",
-                                  .fields = kAdamFields,
+                                  .fields = kAdamFields<false>,
                                   .states = kAdamStates,
                                   .instead = ", please consider SparseAdam instead",
                                   .formula = adam_formula};
 constinit const Rule adamw_rule = {.name = "AdamW",
-                                   .fields = kAdamWFields,
+                                   .fields = kAdamFields<true>,
                                    .states = kAdamStates,
                                    .instead = ", please consider SparseAdam instead",
                                    .formula = adam_formula};
-
-void AdamOptions::visit(const NumberVisitor& f) {
-  visit_numbers(adam_rule, f, lr_, betas_, eps_, weight_decay_, amsgrad_, maximize_);
-}
-
-void AdamWOptions::visit(const NumberVisitor& f) {
-  visit_numbers(adamw_rule, f, lr_, betas_, eps_, weight_decay_, amsgrad_, maximize_);
-}
 
 }  // namespace taeda::inline v0_2::optim

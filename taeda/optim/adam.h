@@ -8,84 +8,51 @@
 namespace taeda::inline v0_2::optim {
 
 /// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule adam_rule;
+extern const Rule adam_rule, adamw_rule;
 
-/// Options of Adam; a number out of its range is a ValueError.
-class AdamOptions final : public RuleOptions<AdamOptions, adam_rule> {
- public:
+/// Options of Adam or AdamW, whose decay is decoupled; a number out of its range is a ValueError.
+template <bool kDecoupled>
+struct AdamFamilyConfig {
   using Betas = std::tuple<double, double>;
-  TAEDA_LEARNING_RATE(AdamOptions, 1e-3)
-  void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1e-3};
   /// The parts that the running means of gradients and of their squares keep of themselves in a
   /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
+  Setting<Betas> betas{usual, 0.9, 0.999};
   /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
+  Setting<double> eps{usual, 1e-8};
   /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  Setting<double> weight_decay{usual, kDecoupled ? 1e-2 : 0.0};
   /// Whether the divisor is the largest mean of squares so far; false by default.
-  TAEDA_OPTION(bool, amsgrad) = false;
+  Setting<bool> amsgrad{usual, false};
   /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  Setting<bool> maximize{usual, false};
 };
+using AdamConfig = AdamFamilyConfig<false>;
+using AdamWConfig = AdamFamilyConfig<true>;
 
-/// The rule of a step: its fields with defaults and ranges, and the update's formula.
-extern const Rule adamw_rule;
+TAEDA_OPTIONS(AdamOptions, AdamConfig, adam_rule, lr, betas, eps, weight_decay, amsgrad, maximize);
 
-/// Options of AdamW; a number out of its range is a ValueError.
-class AdamWOptions final : public RuleOptions<AdamWOptions, adamw_rule> {
- public:
-  using Betas = std::tuple<double, double>;
-  TAEDA_LEARNING_RATE(AdamWOptions, 1e-3)
-  void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
-  /// The parts that the running means of gradients and of their squares keep of themselves in a
-  /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
-  /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 1e-2;
-  /// Whether the divisor is the largest mean of squares so far; false by default.
-  TAEDA_OPTION(bool, amsgrad) = false;
-  /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
-};
+TAEDA_OPTIONS(AdamWOptions, AdamWConfig, adamw_rule, lr, betas, eps, weight_decay, amsgrad,
+              maximize);
 
 /// State of Adam for a parameter: the count of steps and tensors of the parameter's shape.
-class AdamParamState final : public OptimizerCloneableParamState<AdamParamState> {
- public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_avg_sq)
-  TAEDA_STATE_TENSOR(2, max_exp_avg_sq)
-};
+TAEDA_PARAM_STATE(AdamParamState, exp_avg, exp_avg_sq, max_exp_avg_sq);
 
 /// State of AdamW for a parameter: the count of steps and tensors of the parameter's shape.
-class AdamWParamState final : public OptimizerCloneableParamState<AdamWParamState> {
- public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_avg_sq)
-  TAEDA_STATE_TENSOR(2, max_exp_avg_sq)
-};
+TAEDA_PARAM_STATE(AdamWParamState, exp_avg, exp_avg_sq, max_exp_avg_sq);
 
 /// Adam (Kingma and Ba 2015, arXiv:1412.6980) and, by option, AMSGrad (Reddi et al. 2018): p -= lr
 /// * m / (sqrt(v) + eps) of each element, m and v the running means of g and g^2 without their bias
 /// to 0. Weight decay is added to the gradient.
-class Adam : public RuleOptimizer<AdamOptions, AdamParamState, adam_rule> {
+class Adam : public RuleOptimizer<AdamOptions, AdamParamState> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019, arXiv:1711.05101): each element is
 /// first multiplied by 1 - lr * weight_decay.
-class AdamW : public RuleOptimizer<AdamWOptions, AdamWParamState, adamw_rule> {
+class AdamW : public RuleOptimizer<AdamWOptions, AdamWParamState> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };

@@ -10,9 +10,12 @@ namespace taeda::inline v0_2::optim {
 namespace {
 
 enum AdamaxField : size_t { kXLr, kXBeta1, kXBeta2, kXEps, kXDecay, kXMaximize };
-constexpr RuleField kAdamaxFields[] = {rate_field(2e-3),     beta_field(0, 0.9),
-                                       beta_field(1, 0.999), eps_field(1e-8),
-                                       decay_field(),        flag_field("maximize")};
+constexpr RuleField kAdamaxFields[] = {rate_field<&AdamaxConfig::lr>(),
+                                       beta_field<&AdamaxConfig::betas, 0>(),
+                                       beta_field<&AdamaxConfig::betas, 1>(),
+                                       eps_field<&AdamaxConfig::eps>(),
+                                       decay_field<&AdamaxConfig::weight_decay>(),
+                                       field<&AdamaxConfig::maximize>({"maximize"})};
 constexpr RuleState kAdamaxStates[] = {{"exp_avg"}, {"exp_inf"}};
 
 StepValues adamax_formula(const double* v, StepCount& count) {
@@ -32,15 +35,15 @@ enum NAdamField : size_t {
   kNMaximize
 };
 constexpr RuleField kNAdamFields[] = {
-    rate_field(2e-3),
-    beta_field(0, 0.9),
-    beta_field(1, 0.999),
-    eps_field(1e-8),
-    decay_field(),
-    {"momentum_decay", "momentum_decay", -1, 4e-3, Range::AtLeast0,
-     "Invalid momentum_decay value: ", "how fast the momentum grows"},
-    flag_field("decoupled_weight_decay"),
-    flag_field("maximize")};
+    rate_field<&NAdamConfig::lr>(),
+    beta_field<&NAdamConfig::betas, 0>(),
+    beta_field<&NAdamConfig::betas, 1>(),
+    eps_field<&NAdamConfig::eps>(),
+    decay_field<&NAdamConfig::weight_decay>(),
+    field<&NAdamConfig::momentum_decay>(
+        {"momentum_decay", Range::AtLeast0, "Invalid momentum_decay value: "}),
+    field<&NAdamConfig::decoupled_weight_decay>({"decoupled_weight_decay"}),
+    field<&NAdamConfig::maximize>({"maximize"})};
 constexpr RuleState kMomentStates[] = {{"exp_avg"}, {"exp_avg_sq"}};
 constexpr const char* kNAdamNumbers[] = {"mu_product"};
 
@@ -57,10 +60,14 @@ StepValues nadam_formula(const double* v, StepCount& count) {
 }
 
 enum RAdamField : size_t { kRLr, kRBeta1, kRBeta2, kREps, kRDecay, kRDecoupled, kRMaximize };
-constexpr RuleField kRAdamFields[] = {rate_field(1e-3),      beta_field(0, 0.9),
-                                      beta_field(1, 0.999),  eps_field(1e-8),
-                                      decay_field(),         flag_field("decoupled_weight_decay"),
-                                      flag_field("maximize")};
+constexpr RuleField kRAdamFields[] = {
+    rate_field<&RAdamConfig::lr>(),
+    beta_field<&RAdamConfig::betas, 0>(),
+    beta_field<&RAdamConfig::betas, 1>(),
+    eps_field<&RAdamConfig::eps>(),
+    decay_field<&RAdamConfig::weight_decay>(),
+    field<&RAdamConfig::decoupled_weight_decay>({"decoupled_weight_decay"}),
+    field<&RAdamConfig::maximize>({"maximize"})};
 
 StepValues radam_formula(const double* v, StepCount& count) {
   const double beta2 = v[kRBeta2], step = count.step, correction2 = correction(beta2, step);
@@ -96,19 +103,5 @@ constinit const Rule radam_rule = {.name = "RAdam",
                                    .states = kMomentStates,
                                    .waits = true,
                                    .formula = radam_formula};
-
-void AdamaxOptions::visit(const NumberVisitor& f) {
-  visit_numbers(adamax_rule, f, lr_, betas_, eps_, weight_decay_, maximize_);
-}
-
-void NAdamOptions::visit(const NumberVisitor& f) {
-  visit_numbers(nadam_rule, f, lr_, betas_, eps_, weight_decay_, momentum_decay_,
-                decoupled_weight_decay_, maximize_);
-}
-
-void RAdamOptions::visit(const NumberVisitor& f) {
-  visit_numbers(radam_rule, f, lr_, betas_, eps_, weight_decay_, decoupled_weight_decay_,
-                maximize_);
-}
 
 }  // namespace taeda::inline v0_2::optim

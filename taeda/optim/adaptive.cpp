@@ -12,11 +12,10 @@ namespace {
 
 enum AdadeltaField : size_t { kDLr, kDRho, kDEps, kDDecay, kDMaximize };
 constexpr RuleField kAdadeltaFields[] = {
-    rate_field(1),
-    {"rho", "rho", -1, 0.9, Range::From0To1, "Invalid rho value: ", "what means keep in a step"},
-    eps_field(1e-6),
-    decay_field(),
-    flag_field("maximize")};
+    rate_field<&AdadeltaConfig::lr>(),
+    field<&AdadeltaConfig::rho>({"rho", Range::From0To1, "Invalid rho value: "}),
+    eps_field<&AdadeltaConfig::eps>(), decay_field<&AdadeltaConfig::weight_decay>(),
+    field<&AdadeltaConfig::maximize>({"maximize"})};
 constexpr RuleState kAdadeltaStates[] = {{"square_avg"}, {"acc_delta"}};
 
 StepValues adadelta_formula(const double* v, StepCount&) {
@@ -26,18 +25,19 @@ StepValues adadelta_formula(const double* v, StepCount&) {
 
 enum RpropField : size_t { kPLr, kPDown, kPUp, kPLeast, kPMost, kPMaximize };
 constexpr RuleField kRpropFields[] = {
-    rate_field(1e-2),
-    {"etaminus", "etas", 0, 0.5, Range::Any, "", "the factor of a step after its sign changed"},
-    {"etaplus", "etas", 1, 1.2, Range::Any, "", "the factor of a step whose sign stayed"},
-    {"step_size_min", "step_sizes", 0, 1e-6, Range::Any, "", "the least step"},
-    {"step_size_max", "step_sizes", 1, 50, Range::Any, "", "the largest step"},
-    flag_field("maximize")};
+    rate_field<&RpropConfig::lr>(),
+    field<&RpropConfig::etas, 0>({.name = "etaminus", .option = "etas"}),
+    field<&RpropConfig::etas, 1>({.name = "etaplus", .option = "etas"}),
+    field<&RpropConfig::step_sizes, 0>({.name = "step_size_min", .option = "step_sizes"}),
+    field<&RpropConfig::step_sizes, 1>({.name = "step_size_max", .option = "step_sizes"}),
+    field<&RpropConfig::maximize>({"maximize"})};
 constexpr RuleState kRpropStates[] = {
     {"prev"}, {"step_size", nullptr, [](const double* v) { return v[kPLr]; }}};
 
 void check_rprop(const double* v) {
   TAEDA_CHECK_VALUE(v[kPDown] > 0 && v[kPDown] < 1 && v[kPUp] > 1,
                     "Invalid eta values: ", v[kPDown], ", ", v[kPUp]);
+  TAEDA_CHECK_VALUE(v[kPLeast] <= v[kPMost], "Invalid step sizes: ", v[kPLeast], ", ", v[kPMost]);
 }
 
 StepValues rprop_formula(const double* v, StepCount&) {
@@ -47,13 +47,12 @@ StepValues rprop_formula(const double* v, StepCount&) {
 
 enum AsgdField : size_t { kALr, kALambd, kAAlpha, kAT0, kADecay, kAMaximize };
 constexpr RuleField kAsgdFields[] = {
-    rate_field(1e-2),
-    {"lambd", "lambd", -1, 1e-4, Range::AtLeast0, "Invalid lambd value: ", "decay of parameters"},
-    {"alpha", "alpha", -1, 0.75, Range::AtLeast0,
-     "Invalid alpha value: ", "how fast the rate falls"},
-    {"t0", "t0", -1, 1e6, Range::Number, "Invalid t0 value: ", "the step at which the mean begins"},
-    decay_field(),
-    flag_field("maximize")};
+    rate_field<&ASGDConfig::lr>(),
+    field<&ASGDConfig::lambd>({"lambd", Range::AtLeast0, "Invalid lambd value: "}),
+    field<&ASGDConfig::alpha>({"alpha", Range::AtLeast0, "Invalid alpha value: "}),
+    field<&ASGDConfig::t0>({"t0", Range::Number, "Invalid t0 value: "}),
+    decay_field<&ASGDConfig::weight_decay>(),
+    field<&ASGDConfig::maximize>({"maximize"})};
 constexpr RuleState kAsgdStates[] = {{"ax"}};
 /// The rate of the next step, and the weight of its result in the mean.
 constexpr const char* kAsgdNumbers[] = {"eta", "mu"};
@@ -89,23 +88,5 @@ constinit const Rule asgd_rule = {.name = "ASGD",
                                   .first_numbers = first_asgd_numbers,
                                   .waits = true,
                                   .formula = asgd_formula};
-
-void AdadeltaOptions::visit(const NumberVisitor& f) {
-  visit_numbers(adadelta_rule, f, lr_, rho_, eps_, weight_decay_, maximize_);
-}
-
-void RpropOptions::check() const {
-  check_values(rprop_rule, *this);
-  const auto [least, most] = step_sizes_;
-  TAEDA_CHECK_VALUE(least <= most, "Invalid step sizes: ", least, ", ", most);
-}
-
-void RpropOptions::visit(const NumberVisitor& f) {
-  visit_numbers(rprop_rule, f, lr_, etas_, step_sizes_, maximize_);
-}
-
-void ASGDOptions::visit(const NumberVisitor& f) {
-  visit_numbers(asgd_rule, f, lr_, lambd_, alpha_, t0_, weight_decay_, maximize_);
-}
 
 }  // namespace taeda::inline v0_2::optim

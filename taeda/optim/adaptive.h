@@ -11,32 +11,25 @@ namespace taeda::inline v0_2::optim {
 extern const Rule adadelta_rule;
 
 /// Options of Adadelta; a number out of its range is a ValueError.
-class AdadeltaOptions : public RuleOptions<AdadeltaOptions, adadelta_rule> {
- public:
-  TAEDA_LEARNING_RATE(AdadeltaOptions, 1)
-  void visit(const NumberVisitor& f) override;
+struct AdadeltaConfig {
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1};
   /// The part that running means keep of themselves in a step, between 0 and 1.
-  TAEDA_OPTION(double, rho) = 0.9;
+  Setting<double> rho{usual, 0.9};
   /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-6;
+  Setting<double> eps{usual, 1e-6};
   /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  Setting<double> weight_decay{usual, 0};
   /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  Setting<bool> maximize{usual, false};
 };
+TAEDA_OPTIONS(AdadeltaOptions, AdadeltaConfig, adadelta_rule, lr, rho, eps, weight_decay, maximize);
 
 /// State of Adadelta for a parameter: the count of steps and tensors of the parameter's shape.
-class AdadeltaParamState final : public OptimizerCloneableParamState<AdadeltaParamState> {
- public:
-  static constexpr const char* kNames[] = {"square_avg", "acc_delta"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, square_avg)
-  TAEDA_STATE_TENSOR(1, acc_delta)
-};
+TAEDA_PARAM_STATE(AdadeltaParamState, square_avg, acc_delta);
 
 /// Steps of the size of recent steps over that of recent gradients (Zeiler 2012); lr scales them.
-class Adadelta : public RuleOptimizer<AdadeltaOptions, AdadeltaParamState, adadelta_rule> {
+class Adadelta : public RuleOptimizer<AdadeltaOptions, AdadeltaParamState> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
@@ -45,34 +38,26 @@ class Adadelta : public RuleOptimizer<AdadeltaOptions, AdadeltaParamState, adade
 extern const Rule rprop_rule;
 
 /// Options of Rprop; a number out of its range is a ValueError.
-class RpropOptions : public RuleOptions<RpropOptions, rprop_rule> {
- public:
+struct RpropConfig {
   using Pair = std::tuple<double, double>;
-  TAEDA_LEARNING_RATE(RpropOptions, 1e-2)
-  void check() const override;
-  void visit(const NumberVisitor& f) override;
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1e-2};
   /// The factors of an element's step after its gradient's sign changed, between 0 and 1, and after
   /// it stayed, above 1.
-  TAEDA_OPTION(Pair, etas) = {0.5, 1.2};
+  Setting<Pair> etas{usual, 0.5, 1.2};
   /// The least and the largest step of an element.
-  TAEDA_OPTION(Pair, step_sizes) = {1e-6, 50};
+  Setting<Pair> step_sizes{usual, 1e-6, 50};
   /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  Setting<bool> maximize{usual, false};
 };
+TAEDA_OPTIONS(RpropOptions, RpropConfig, rprop_rule, lr, etas, step_sizes, maximize);
 
 /// State of Rprop for a parameter: the count of steps and tensors of the parameter's shape.
-class RpropParamState final : public OptimizerCloneableParamState<RpropParamState> {
- public:
-  static constexpr const char* kNames[] = {"prev", "step_size"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, prev)
-  TAEDA_STATE_TENSOR(1, step_size)
-};
+TAEDA_PARAM_STATE(RpropParamState, prev, step_size);
 
 /// Steps that know the sign of each element's gradient alone, and grow while it stays (Riedmiller
 /// and Braun 1993).
-class Rprop : public RuleOptimizer<RpropOptions, RpropParamState, rprop_rule> {
+class Rprop : public RuleOptimizer<RpropOptions, RpropParamState> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };
@@ -81,34 +66,28 @@ class Rprop : public RuleOptimizer<RpropOptions, RpropParamState, rprop_rule> {
 extern const Rule asgd_rule;
 
 /// Options of ASGD; a number out of its range is a ValueError.
-class ASGDOptions : public RuleOptions<ASGDOptions, asgd_rule> {
- public:
-  TAEDA_LEARNING_RATE(ASGDOptions, 1e-2)
-  void visit(const NumberVisitor& f) override;
+struct ASGDConfig {
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1e-2};
   /// The part of an element that a step takes off, times the rate; 1e-4 by default.
-  TAEDA_OPTION(double, lambd) = 1e-4;
+  Setting<double> lambd{usual, 1e-4};
   /// The power of the steps' number by which the rate falls; 0.75 by default.
-  TAEDA_OPTION(double, alpha) = 0.75;
+  Setting<double> alpha{usual, 0.75};
   /// The step from which on values are averaged; 1e6 by default.
-  TAEDA_OPTION(double, t0) = 1e6;
+  Setting<double> t0{usual, 1e6};
   /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  Setting<double> weight_decay{usual, 0};
   /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  Setting<bool> maximize{usual, false};
 };
+TAEDA_OPTIONS(ASGDOptions, ASGDConfig, asgd_rule, lr, lambd, alpha, t0, weight_decay, maximize);
 
 /// State of ASGD for a parameter: the count of steps and a tensor of the parameter's shape.
-class ASGDParamState final : public OptimizerCloneableParamState<ASGDParamState> {
- public:
-  static constexpr const char* kNames[] = {"ax"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, ax)
-};
+TAEDA_PARAM_STATE(ASGDParamState, ax);
 
 /// Stochastic gradient descent with a falling rate; `ax` of a parameter's state, of its shape, is
 /// the mean of its values from step t0 on (Polyak and Juditsky 1992).
-class ASGD : public RuleOptimizer<ASGDOptions, ASGDParamState, asgd_rule> {
+class ASGD : public RuleOptimizer<ASGDOptions, ASGDParamState> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };

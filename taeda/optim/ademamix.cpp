@@ -22,20 +22,18 @@ enum AdEMAMixField : size_t {
   kEMaximize
 };
 constexpr RuleField kAdEMAMixFields[] = {
-    rate_field(1e-3),
-    beta_field(0, 0.9),
-    beta_field(1, 0.999),
-    {"beta3", "betas", 2, 0.9999, Range::From0Below1,
-     "Invalid beta parameter at index 2: ", "what the slow mean keeps of itself in a step"},
-    {"alpha", "alpha", -1, 5, Range::AtLeast0,
-     "Invalid alpha value: ", "the weight of the slow mean"},
-    {"beta3_warmup", "beta3_warmup", -1, 0, Range::AtLeast0,
-     "Invalid beta3_warmup value: ", "in how many steps the third beta is reached"},
-    {"alpha_warmup", "alpha_warmup", -1, 0, Range::AtLeast0,
-     "Invalid alpha_warmup value: ", "in how many steps the weight is reached"},
-    eps_field(1e-8),
-    decay_field(),
-    flag_field("maximize")};
+    rate_field<&AdEMAMixConfig::lr>(),
+    beta_field<&AdEMAMixConfig::betas, 0>(),
+    beta_field<&AdEMAMixConfig::betas, 1>(),
+    beta_field<&AdEMAMixConfig::betas, 2>(),
+    field<&AdEMAMixConfig::alpha>({"alpha", Range::AtLeast0, "Invalid alpha value: "}),
+    field<&AdEMAMixConfig::beta3_warmup>(
+        {"beta3_warmup", Range::AtLeast0, "Invalid beta3_warmup value: "}),
+    field<&AdEMAMixConfig::alpha_warmup>(
+        {"alpha_warmup", Range::AtLeast0, "Invalid alpha_warmup value: "}),
+    eps_field<&AdEMAMixConfig::eps>(),
+    decay_field<&AdEMAMixConfig::weight_decay>(),
+    field<&AdEMAMixConfig::maximize>({"maximize"})};
 constexpr RuleState kAdEMAMixStates[] = {{"exp_avg_fast"}, {"exp_avg_slow"}, {"exp_avg_sq"}};
 
 /// From beta1 on, so that the time after which a gradient counts half grows evenly.
@@ -62,10 +60,5 @@ constinit const Rule ademamix_rule = {.name = "AdEMAMix",
                                       .states = kAdEMAMixStates,
                                       .waits = true,
                                       .formula = ademamix_formula};
-
-void AdEMAMixOptions::visit(const NumberVisitor& f) {
-  visit_numbers(ademamix_rule, f, lr_, betas_, alpha_, beta3_warmup_, alpha_warmup_, eps_,
-                weight_decay_, maximize_);
-}
 
 }  // namespace taeda::inline v0_2::optim

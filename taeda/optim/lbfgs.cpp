@@ -13,11 +13,32 @@
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/optim/line_search.h"
+#include "taeda/optim/rule.h"
 #include "taeda/tensor/grad_mode.h"
 
 namespace taeda::inline v0_2::optim {
 
 namespace {
+
+constexpr const char* kSearches[] = {"", "strong_wolfe"};
+constexpr RuleField kLbfgsFields[] = {
+    rate_field<&LBFGSConfig::lr>(),
+    field<&LBFGSConfig::max_iter>({"max_iter", Range::AtLeast1, "Invalid max_iter value: "}),
+    field<&LBFGSConfig::max_eval>(
+        {"max_eval", Range::AtLeast0, "Invalid max_eval value: ", "max_eval", -1}),
+    field<&LBFGSConfig::tolerance_grad>(
+        {"tolerance_grad", Range::Number, "Invalid tolerance_grad value: "}),
+    field<&LBFGSConfig::tolerance_change>(
+        {"tolerance_change", Range::Number, "Invalid tolerance_change value: "}),
+    field<&LBFGSConfig::history_size>(
+        {"history_size", Range::AtLeast1, "Invalid history_size value: "}),
+    field<&LBFGSConfig::line_search_fn>(
+        {.name = "strong_wolfe",
+         .refusal = "only 'strong_wolfe' is supported for line_search_fn, but got '",
+         .option = "line_search_fn",
+         .words = kSearches,
+         .refusal_end = "'"}),
+    {"maximize"}};
 
 double largest(const Tensor& t) { return t.abs().max().item<double>(); }
 double product(const Tensor& a, const Tensor& b) { return a.dot(b).item<double>(); }
@@ -47,7 +68,7 @@ void each_tensor(State& s, const F& f) {
 /// A step on its way.
 class LbfgsStep {
  public:
-  LbfgsStep(const LBFGSOptions& options, LBFGSParamState& state, const std::vector<Tensor>& params,
+  LbfgsStep(const LBFGSConfig& options, LBFGSParamState& state, const std::vector<Tensor>& params,
             const std::function<double()>& evaluate, bool maximize)
       : o_(options), s_(state), params_(params), evaluate_(evaluate), maximize_(maximize) {}
   void run(double loss);
@@ -62,7 +83,7 @@ class LbfgsStep {
   void update_direction(const Tensor& flat_grad);
   bool advance(double& loss, Tensor& flat_grad, double slope, int64_t iteration);
 
-  const LBFGSOptions& o_;
+  const LBFGSConfig& o_;
   LBFGSParamState& s_;
   const std::vector<Tensor>& params_;
   const std::function<double()>& evaluate_;
@@ -194,7 +215,9 @@ void LbfgsStep::run(double loss) {
 
 }  // namespace
 
-void lbfgs_step(const LBFGSOptions& options, LBFGSParamState& state,
+constinit const Rule lbfgs_rule = {.name = "LBFGS", .fields = kLbfgsFields};
+
+void lbfgs_step(const LBFGSConfig& options, LBFGSParamState& state,
                 const std::vector<Tensor>& params, double loss,
                 const std::function<double()>& evaluate, bool maximize) {
   const NoGradGuard no_grad;
@@ -227,34 +250,6 @@ LBFGSParamState& LBFGSParamState::ro(std::deque<Tensor> value) {
   return *this;
 }
 
-void LBFGSOptions::check() const {
-  TAEDA_CHECK_VALUE(lr_ >= 0, "Invalid learning rate: ", lr_);
-  TAEDA_CHECK_VALUE(!std::isnan(tolerance_grad_),
-                    "Invalid tolerance_grad value: ", tolerance_grad_);
-  TAEDA_CHECK_VALUE(!std::isnan(tolerance_change_),
-                    "Invalid tolerance_change value: ", tolerance_change_);
-  TAEDA_CHECK_VALUE(history_size_ > 0, "Invalid history_size value: ", history_size_);
-  TAEDA_CHECK_VALUE(max_iter_ > 0, "Invalid max_iter value: ", max_iter_);
-  TAEDA_CHECK_VALUE(!line_search_fn_ || *line_search_fn_ == "strong_wolfe",
-                    "only 'strong_wolfe' is supported for line_search_fn, but got '",
-                    line_search_fn_.value_or(""), "'");
-}
-
-void LBFGSOptions::visit(const NumberVisitor& f) {
-  const auto whole = [&](const char* name, int64_t value) {
-    return static_cast<int64_t>(f(name, static_cast<double>(value)));
-  };
-  lr_ = f("lr", lr_);
-  max_iter_ = whole("max_iter", max_iter_);
-  const int64_t evaluations = whole("max_eval", max_eval_.value_or(-1));
-  max_eval_ = evaluations < 0 ? std::nullopt : std::optional(evaluations);
-  tolerance_grad_ = f("tolerance_grad", tolerance_grad_);
-  tolerance_change_ = f("tolerance_change", tolerance_change_);
-  history_size_ = whole("history_size", history_size_);
-  const bool searches = f("strong_wolfe", line_search_fn_ ? 1 : 0) != 0;
-  line_search_fn_ = searches ? std::optional<std::string>("strong_wolfe") : std::nullopt;
-}
-
 void LBFGSParamState::serialize(serialize::OutputArchive& archive) const {
   archive.write("func_evals", IValue(func_evals()));
   archive.write("n_iter", IValue(n_iter()));
@@ -285,10 +280,10 @@ void LBFGSParamState::serialize(serialize::InputArchive& archive) {
   });
 }
 
-LBFGS::LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults)
-    : Optimizer(std::move(groups), std::make_unique<LBFGSOptions>(std::move(defaults))) {
+bool LBFGS::check_groups() const {
   TAEDA_CHECK_VALUE(param_groups().size() == 1,
                     "LBFGS doesn't support per-parameter options (parameter groups)");
+  return true;
 }
 
 LBFGSParamState& LBFGS::history() const {

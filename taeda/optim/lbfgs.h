@@ -5,29 +5,43 @@
 #include <optional>
 #include <string>
 
+#include "taeda/base/arg.h"
 #include "taeda/optim/optimizer.h"
 
 namespace taeda::inline v0_2::optim {
 
-class LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
- public:
-  TAEDA_LEARNING_RATE(LBFGSOptions, 1)
-  void check() const override;
-  void visit(const NumberVisitor& f) override;
+/// The fields of its options; LBFGS does without the steps of rules.
+extern const Rule lbfgs_rule;
+
+/// Options of LBFGS; a number out of its range is a ValueError.
+struct LBFGSConfig {
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1};
   /// The most iterations of one step; 20 by default.
-  TAEDA_OPTION(int64_t, max_iter) = 20;
+  Setting<int64_t> max_iter{usual, 20};
   /// Evaluations of the closure in one step; max_iter * 5 / 4 by default.
-  TAEDA_OPTION(std::optional<int64_t>, max_eval) = std::nullopt;
+  Setting<std::optional<int64_t>> max_eval{usual};
   /// Where no element of the gradient is larger, the step ends.
-  TAEDA_OPTION(double, tolerance_grad) = 1e-7;
+  Setting<double> tolerance_grad{usual, 1e-7};
   /// A step ends where no parameter, nor the loss, changes by more than this number; 1e-9 by
   /// default.
-  TAEDA_OPTION(double, tolerance_change) = 1e-9;
+  Setting<double> tolerance_change{usual, 1e-9};
   /// How many changes of the gradient are kept; 100 by default.
-  TAEDA_OPTION(int64_t, history_size) = 100;
+  Setting<int64_t> history_size{usual, 100};
   /// "strong_wolfe" for a line search; without a value, the default, steps have the fixed size lr.
   /// Another name is refused.
-  TAEDA_OPTION(std::optional<std::string>, line_search_fn) = std::nullopt;
+  Setting<std::optional<std::string>> line_search_fn{usual};
+};
+
+/// The same for programs written for libtorch.
+class LBFGSOptions : public RuleOptions<LBFGSOptions, LBFGSConfig, lbfgs_rule> {
+ public:
+  using RuleOptions::RuleOptions;
+  TAEDA_OPTION(lr)
+  TAEDA_OPTION(max_iter)
+  TAEDA_OPTION(max_eval)
+  TAEDA_OPTION(tolerance_grad)
+  TAEDA_OPTION(tolerance_change) TAEDA_OPTION(history_size) TAEDA_OPTION(line_search_fn)
 };
 
 /// State of LBFGS, which it keeps for its first parameter: vectors with the elements of all
@@ -69,20 +83,17 @@ class LBFGSParamState final : public OptimizerCloneableParamState<LBFGSParamStat
 /// them and writes down how far it is. `loss` is the loss where they are, whose gradients they
 /// have; `evaluate` gives it anew, and the gradients, where they were moved to. What it throws
 /// leaves parameters and state as they were. `maximize`: the other way.
-void lbfgs_step(const LBFGSOptions& options, LBFGSParamState& state,
+void lbfgs_step(const LBFGSConfig& options, LBFGSParamState& state,
                 const std::vector<Tensor>& params, double loss,
                 const std::function<double()>& evaluate, bool maximize = false);
 
 /// Limited-memory BFGS (Nocedal 1980; Liu and Nocedal 1989) in PyTorch's order of operations.
 /// step() takes a closure that clears the gradients, computes the loss and calls backward; it
 /// calls the closure several times. One group of parameters, which has the same dtype and device.
-class LBFGS : public Optimizer {
+class LBFGS : public ConfiguredOptimizer<LBFGSOptions> {
  public:
   /// Throws ValueError for more than one group.
-  LBFGS(std::vector<OptimizerParamGroup> groups, LBFGSOptions defaults = {});
-  LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
-      : LBFGS(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-              std::move(defaults)) {}
+  using ConfiguredOptimizer::ConfiguredOptimizer;
 
   /// The loss before the step. Throws Error without a closure.
   Tensor step(LossClosure closure) override;
@@ -96,6 +107,9 @@ class LBFGS : public Optimizer {
     return std::unique_ptr<OptimizerParamState>(new LBFGSParamState);
   }
   LBFGSParamState& history() const;
+  bool check_groups() const;
+
+  const bool is_one_group_ = check_groups();  // of each constructor that is inherited
 };
 
 }  // namespace taeda::inline v0_2::optim

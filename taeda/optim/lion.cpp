@@ -7,8 +7,10 @@ namespace taeda::inline v0_2::optim {
 namespace {
 
 enum LionField : size_t { kLionLr, kLionBeta1, kLionBeta2, kLionDecay, kLionMaximize };
-constexpr RuleField kLionFields[] = {rate_field(1e-4), beta_field(0, 0.9), beta_field(1, 0.99),
-                                     decay_field(), flag_field("maximize")};
+constexpr RuleField kLionFields[] = {
+    rate_field<&LionConfig::lr>(), beta_field<&LionConfig::betas, 0>(),
+    beta_field<&LionConfig::betas, 1>(), decay_field<&LionConfig::weight_decay>(),
+    field<&LionConfig::maximize>({"maximize"})};
 constexpr RuleState kLionStates[] = {{"exp_avg"}};
 
 StepValues lion_formula(const double* v, StepCount&) {
@@ -21,9 +23,5 @@ StepValues lion_formula(const double* v, StepCount&) {
 
 constinit const Rule lion_rule = {
     .name = "Lion", .fields = kLionFields, .states = kLionStates, .formula = lion_formula};
-
-void LionOptions::visit(const NumberVisitor& f) {
-  visit_numbers(lion_rule, f, lr_, betas_, weight_decay_, maximize_);
-}
 
 }  // namespace taeda::inline v0_2::optim

@@ -11,31 +11,24 @@ namespace taeda::inline v0_2::optim {
 extern const Rule lion_rule;
 
 /// Options of Lion; a number out of its range is a ValueError.
-class LionOptions : public RuleOptions<LionOptions, lion_rule> {
- public:
+struct LionConfig {
   using Betas = std::tuple<double, double>;
-  TAEDA_LEARNING_RATE(LionOptions, 1e-4)
-  void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1e-4};
   /// The momentum's weights in the step and in the next momentum, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.99};
+  Setting<Betas> betas{usual, 0.9, 0.99};
   /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  Setting<double> weight_decay{usual, 0};
   /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  Setting<bool> maximize{usual, false};
 };
+TAEDA_OPTIONS(LionOptions, LionConfig, lion_rule, lr, betas, weight_decay, maximize);
 
 /// State of Lion for a parameter: the count of steps and a tensor of the parameter's shape.
-class LionParamState final : public OptimizerCloneableParamState<LionParamState> {
- public:
-  static constexpr const char* kNames[] = {"exp_avg"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-};
+TAEDA_PARAM_STATE(LionParamState, exp_avg);
 
 /// Steps of one size: the sign of the gradient mixed with its momentum (Chen et al. 2023).
-class Lion : public RuleOptimizer<LionOptions, LionParamState, lion_rule> {
+class Lion : public RuleOptimizer<LionOptions, LionParamState> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };

@@ -30,28 +30,42 @@ enum MuonField : size_t {
   kMAdjustment
 };
 constexpr RuleField kMuonFields[] = {
-    rate_field(1e-3, "Learning rate should be >= 0 but is: "),
-    {"weight_decay", "weight_decay", -1, 0.1, Range::AtLeast0,
-     "weight decay should be >= 0 but is: "},
-    {"momentum", "momentum", -1, 0.95, Range::AtLeast0, "momentum should be >= 0 but is: "},
-    {"nesterov", "nesterov", -1, 1},
-    {"ns_coefficients.0", "ns_coefficients", 0, 3.4445},
-    {"ns_coefficients.1", "ns_coefficients", 1, -4.775},
-    {"ns_coefficients.2", "ns_coefficients", 2, 2.0315},
-    {"eps", "eps", -1, 1e-7},
-    {"ns_steps", "ns_steps", -1, 5},
-    {.name = "adjust_lr_fn",
-     .option = "adjust_lr_fn",
-     .part = -1,
-     .fallback = 0,
-     .refusal = "Adjust learning rate function ",
-     .words = kAdjustments}};
+    rate_field<&MuonConfig::lr>("Learning rate should be >= 0 but is: "),
+    field<&MuonConfig::weight_decay>(
+        {"weight_decay", Range::AtLeast0, "weight decay should be >= 0 but is: "}),
+    field<&MuonConfig::momentum>({"momentum", Range::AtLeast0, "momentum should be >= 0 but is: "}),
+    field<&MuonConfig::nesterov>({"nesterov"}),
+    field<&MuonConfig::ns_coefficients, 0>(
+        {.name = "ns_coefficients.0", .option = "ns_coefficients"}),
+    field<&MuonConfig::ns_coefficients, 1>(
+        {.name = "ns_coefficients.1", .option = "ns_coefficients"}),
+    field<&MuonConfig::ns_coefficients, 2>(
+        {.name = "ns_coefficients.2", .option = "ns_coefficients"}),
+    field<&MuonConfig::eps>({"eps", Range::Number, "eps should be >= 0 but is: "}),
+    field<&MuonConfig::ns_steps>({"ns_steps"}),
+    field<&MuonConfig::adjust_lr_fn>({.name = "adjust_lr_fn",
+                                      .refusal = "Adjust learning rate function ",
+                                      .words = kAdjustments,
+                                      .refusal_end = " is not supported"})};
 constexpr RuleState kMuonStates[] = {{"momentum_buffer"}};
 
 void check_steps(double steps) {
   TAEDA_CHECK_VALUE(steps >= 0 && steps < 100,
                     "Number of steps must be less than 100 for computational efficiency, got ",
                     steps);
+}
+
+void check_muon(const double* v) {
+  TAEDA_CHECK_VALUE(!std::isnan(v[kMA] + v[kMB] + v[kMC]),
+                    "ns_coefficients should be numbers but are: ", v[kMA], ", ", v[kMB], ", ",
+                    v[kMC]);
+  check_steps(v[kMSteps]);
+}
+
+void check_muon_param(const Tensor& param, size_t) {
+  TAEDA_CHECK_VALUE(
+      param.dim() == 2,
+      "Muon only supports 2D parameters whereas we found a parameter with size: ", param.sizes());
 }
 
 /// What the rate for a matrix of this shape is multiplied by.
@@ -100,32 +114,9 @@ constinit const Rule muon_rule = {.name = "Muon",
                                   .states = kMuonStates,
                                   .counts = false,
                                   .complex = false,
+                                  .check = check_muon,
+                                  .check_param = check_muon_param,
                                   .formula = muon_numbers,
                                   .update = muon_update};
-
-void MuonOptions::check() const {
-  const bool known = !adjust_lr_fn_ || std::find(kAdjustments.begin(), kAdjustments.end(),
-                                                 *adjust_lr_fn_) != kAdjustments.end();
-  TAEDA_CHECK_VALUE(known, kMuonFields[kMAdjustment].refusal, *adjust_lr_fn_, " is not supported");
-  check_values(muon_rule, *this);
-  TAEDA_CHECK_VALUE(eps_ >= 0, "eps should be >= 0 but is: ", eps_);
-  const auto [a, b, c] = ns_coefficients_;
-  TAEDA_CHECK_VALUE(!std::isnan(a + b + c), "ns_coefficients should be numbers but are: ", a, ", ",
-                    b, ", ", c);
-  check_steps(static_cast<double>(ns_steps_));
-}
-
-void MuonOptions::visit(const NumberVisitor& f) {
-  visit_numbers(muon_rule, f, lr_, weight_decay_, momentum_, nesterov_, ns_coefficients_, eps_,
-                ns_steps_, adjust_lr_fn_);
-}
-
-Muon::Muon(std::vector<OptimizerParamGroup> groups, MuonOptions defaults)
-    : RuleOptimizer(std::move(groups), std::move(defaults)) {
-  for (const Tensor& p : parameters())
-    TAEDA_CHECK_VALUE(
-        p.dim() == 2,
-        "Muon only supports 2D parameters whereas we found a parameter with size: ", p.sizes());
-}
 
 }  // namespace taeda::inline v0_2::optim

@@ -13,49 +13,47 @@ namespace taeda::inline v0_2::optim {
 extern const Rule muon_rule;
 
 /// Options of Muon; a number out of its range is a ValueError.
-class MuonOptions : public RuleOptions<MuonOptions, muon_rule> {
- public:
+struct MuonConfig {
   using Coefficients = std::tuple<double, double, double>;
-  TAEDA_LEARNING_RATE(MuonOptions, 1e-3)
-  void check() const override;
-  void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &momentum_; }
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1e-3};
   /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0.1;
+  Setting<double> weight_decay{usual, 0.1};
   /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
-  TAEDA_OPTION(double, momentum) = 0.95;
+  Setting<double> momentum{usual, 0.95};
   /// Whether steps look ahead along the momentum (Nesterov).
-  TAEDA_OPTION(bool, nesterov) = true;
+  Setting<bool> nesterov{usual, true};
   /// The three coefficients of the polynomial that brings singular values near 1; the defaults are
   /// the authors'.
-  TAEDA_OPTION(Coefficients, ns_coefficients) = {3.4445, -4.775, 2.0315};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-7;
+  Setting<Coefficients> ns_coefficients{usual, 3.4445, -4.775, 2.0315};
+  /// What keeps divisors from 0, a number.
+  Setting<double> eps{usual, 1e-7};
   /// How many times the polynomial is applied, at least 0 and below 100; 5 by default.
-  TAEDA_OPTION(int64_t, ns_steps) = 5;
+  Setting<int64_t> ns_steps{usual, 5};
   /// How the rate follows from a matrix' shape: "original" (by default), "match_rms_adamw" or
   /// "spectral_unclamped".
-  TAEDA_OPTION(std::optional<std::string>, adjust_lr_fn) = std::nullopt;
+  Setting<std::optional<std::string>> adjust_lr_fn{usual};
+};
+
+/// The same for programs written for libtorch.
+class MuonOptions : public RuleOptions<MuonOptions, MuonConfig, muon_rule> {
+ public:
+  using RuleOptions::RuleOptions;
+  TAEDA_OPTION(lr)
+  TAEDA_OPTION(weight_decay)
+  TAEDA_OPTION(momentum)
+  TAEDA_OPTION(nesterov) TAEDA_OPTION(ns_coefficients) TAEDA_OPTION(eps) TAEDA_OPTION(ns_steps)
+      TAEDA_OPTION(adjust_lr_fn)
 };
 
 /// State of Muon for a parameter: the count of steps and a tensor of the parameter's shape.
-class MuonParamState final : public OptimizerCloneableParamState<MuonParamState> {
- public:
-  static constexpr const char* kNames[] = {"momentum_buffer"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, momentum_buffer)
-};
+TAEDA_PARAM_STATE(MuonParamState, momentum_buffer);
 
 /// Steps along the momentum with its singular values made about 1 (Jordan et al. 2024), which are
 /// computed in bfloat16. For matrices: it refuses other parameters.
-class Muon : public RuleOptimizer<MuonOptions, MuonParamState, muon_rule> {
+class Muon : public RuleOptimizer<MuonOptions, MuonParamState> {
  public:
-  /// Throws ValueError for a parameter that is not a matrix.
-  Muon(std::vector<OptimizerParamGroup> groups, MuonOptions defaults = {});
-  Muon(std::vector<Tensor> params, MuonOptions defaults = {})
-      : Muon(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-             std::move(defaults)) {}
+  using RuleOptimizer::RuleOptimizer;
 };
 
 }  // namespace taeda::inline v0_2::optim

@@ -72,30 +72,26 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
                    ": a parameter group has the options of another optimizer");
   group.options().inherit(*defaults_);
   group.options().check();
+  if (const Rule* of = defaults_->rule(); of && of->check_param)
+    for (size_t i = 0; i < group.params().size(); ++i)
+      of->check_param(group.params()[i], size() + i);
   // A state that is left from a tensor that lay at the same address is none of theirs.
   for (const Tensor& p : group.params()) state_.erase(p.unsafe_impl());
   param_groups_.push_back(std::move(group));
 }
 
 void OptimizerOptions::check() const {
-  if (const Rule* of = rule()) check_values(*of, *this);
+  if (!rule()) return;
+  double values[Rule::kMostFields];
+  read_values(*rule(), *this, values);
+  if (const RuleField* wrong = wrong_field(*rule(), values))
+    throw ValueError(taeda::detail::concat(wrong->refusal, values[wrong - rule()->fields.begin()]));
 }
 
-void OptimizerOptions::note(const char* option) {
-  for (const char* known : named_)
-    if (std::string_view(known) == option) return;
-  named_.push_back(option);
-}
-
-bool OptimizerOptions::is_named(std::string_view number) const {
-  // Options that are several numbers, by the numbers' names.
-  if (const Rule* of = rule())
-    for (const RuleField& field : of->fields)
-      if (number == field.name) number = field.option;
-  if (number == "strong_wolfe") number = "line_search_fn";  // LBFGS is no rule
-  for (const char* name : named_)
-    if (number == name) return true;
-  return false;
+void OptimizerOptions::visit(const NumberVisitor& visitor) {
+  if (!rule()) return;
+  for (const RuleField& field : rule()->fields)
+    if (field.read) field.write(field, config(), visitor(field.name, field.read(field, config())));
 }
 
 namespace {
@@ -114,14 +110,26 @@ bool operator==(const OptimizerOptions& a, const OptimizerOptions& b) {
 }
 
 void OptimizerOptions::inherit(const OptimizerOptions& defaults) {
+  if (rule()) {
+    // All are read before the first is written, which names the other parts of a tuple, too.
+    double values[Rule::kMostFields], given[Rule::kMostFields];
+    read_values(*rule(), *this, values);
+    read_values(*rule(), defaults, given);
+    for (size_t i = 0; i < rule()->fields.size(); ++i) {
+      const RuleField& field = rule()->fields[i];
+      const bool named = values[i] != field.fallback || (field.read && field.is_named(config()));
+      if (!named) values[i] = given[i];
+    }
+    return write_values(*rule(), *this, values);
+  }
   const std::unique_ptr<OptimizerOptions> own = all_named_ ? nullptr : stock();
   all_named_ = true;
   if (!own) return;
   const std::vector<double> before = numbers_of(*own), given = numbers_of(defaults);
   size_t i = 0;
-  visit([&](const char* name, double value) {
+  visit([&](const char*, double value) {
     const size_t at = i++;
-    return value != before[at] || is_named(name) ? value : given[at];
+    return value != before[at] ? value : given[at];
   });
 }
 
@@ -185,7 +193,7 @@ void set_count(ParamState& state, const StepCount& count) {
 void Optimizer::lend_group(const Rule& rule, size_t g) {
   OptimizerParamGroup& group = param_groups_[g];
   double values[Rule::kMostFields];
-  read_values(rule, group.options(), values);
+  read_values(rule, std::as_const(group).options(), values);
   planned_->begin_group(values);
   for (size_t i = 0; i < group.params().size(); ++i) {
     const Tensor& p = group.params()[i];

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -178,18 +182,66 @@ class Optimizer {
   std::unique_ptr<RuleStep> planned_;  // reused from step to step
 };
 
-/// The base of the library's optimizers: a rule (rule.h), options, and the class of a parameter's
-/// state. An empty list of parameters is a ValueError.
-template <class Options, class State, const Rule& kRule>
-class RuleOptimizer : public Optimizer {
+/// Groups of parameters for an optimizer, whose options may be named in braces:
+/// {{body, {.lr = 1e-4}}, {head}}.
+template <class Options>
+struct OptimizerGroups {
+  struct Group : OptimizerParamGroup {
+    Group(std::vector<Tensor> params) : OptimizerParamGroup(std::move(params)) {}
+    Group(std::vector<Tensor> params, typename Options::Config options)
+        : Group(std::move(params), std::make_unique<Options>(std::move(options))) {}
+    template <std::derived_from<OptimizerOptions> Own>
+    Group(std::vector<Tensor> params, std::unique_ptr<Own> options)
+        : OptimizerParamGroup(std::move(params), std::move(options)) {}
+    Group(OptimizerParamGroup group) : OptimizerParamGroup(std::move(group)) {}
+  };
+
+  OptimizerGroups() = default;
+  OptimizerGroups(std::vector<OptimizerParamGroup> given) : groups(std::move(given)) {}
+  OptimizerGroups(std::initializer_list<Group> given) : groups(given.begin(), given.end()) {}
+
+  std::vector<OptimizerParamGroup> groups;
+};
+
+/// Parameters, or groups of them.
+template <class Options>
+struct OptimizerParams : OptimizerGroups<Options> {
+  using OptimizerGroups<Options>::OptimizerGroups;
+  OptimizerParams() = default;
+  OptimizerParams(std::vector<Tensor> params) {
+    this->groups.push_back(OptimizerParamGroup(std::move(params)));
+  }
+  OptimizerParams(std::initializer_list<Tensor> params)
+      : OptimizerParams(std::vector<Tensor>(params)) {}
+};
+
+/// The base of optimizers with options of the library's: a struct, which may be named in braces,
+/// or the learning rate alone. An empty list of parameters is a ValueError.
+template <class Options>
+class ConfiguredOptimizer : public Optimizer {
  public:
-  RuleOptimizer(std::vector<OptimizerParamGroup> groups, Options defaults = {})
-      : Optimizer(std::move(groups), defaults.clone()) {}
-  RuleOptimizer(std::vector<Tensor> params, Options defaults = {})
-      : Optimizer(std::move(params), defaults.clone()) {}
+  using Config = typename Options::Config;
+  ConfiguredOptimizer(OptimizerParams<Options> params, Config options)
+      : Optimizer(std::move(params.groups), std::make_unique<Options>(std::move(options))) {}
+  template <class Rate>
+  requires std::is_arithmetic_v<Rate> ConfiguredOptimizer(OptimizerParams<Options> params, Rate lr)
+      : ConfiguredOptimizer(std::move(params), Options(static_cast<double>(lr))) {}
+  // Not OptimizerParams: Adam({params}) could then be the copy of an Adam made of params.
+  explicit ConfiguredOptimizer(std::vector<Tensor> params)
+      : ConfiguredOptimizer(std::move(params), Config()) {}
+  explicit ConfiguredOptimizer(OptimizerGroups<Options> groups)
+      : ConfiguredOptimizer(std::move(groups.groups), Config()) {}
+};
+
+/// The base of the library's optimizers: options with a rule (rule.h), and the class of a
+/// parameter's state.
+template <class Options, class State>
+class RuleOptimizer : public ConfiguredOptimizer<Options> {
+ public:
+  using ConfiguredOptimizer<Options>::ConfiguredOptimizer;
 
  private:
-  const Rule* rule() const override { return &kRule; }
+  const Rule* rule() const override { return &Options::kRule; }
   std::unique_ptr<OptimizerParamState> make_param_state() const override {
     return std::unique_ptr<OptimizerParamState>(new State);
   }

@@ -1,13 +1,13 @@
 // What an optimizer is told of a group of parameters.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
-#include <string_view>
+#include <tuple>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
-#include "taeda/base/arg.h"
 #include "taeda/optim/param_state.h"
 
 namespace taeda::inline v0_2::optim {
@@ -18,23 +18,34 @@ struct Rule;
 /// shall have; to leave it, it must return it.
 using NumberVisitor = std::function<double(const char* name, double value)>;
 
-/// Declares an option, with a default behind it, that is read and set by calls, and notes that a
-/// program has set it.
-#define TAEDA_OPTION(T, name)                                                              \
- public:                                                                                   \
-  auto name(const T& v)->decltype(*this) { return this->note(#name), name##_ = v, *this; } \
-  const T& name() const noexcept { return name##_; }                                       \
-  T& name() noexcept { return name##_; }                                                   \
-                                                                                           \
- private:                                                                                  \
-  T name##_
-/// The constructors of options with a learning rate, and its default.
-#define TAEDA_LEARNING_RATE(Options, rate)   \
-  Options() = default;                       \
-  Options(double v) : lr_(v) { note("lr"); } \
-  TAEDA_OPTION(double, lr) = rate;           \
-                                             \
+/// Says that what follows is what a setting is where a program does not name it.
+struct Usual {};
+inline constexpr Usual usual;
+
+/// A field of a struct of options that knows whether a program named it. It is its value, and can
+/// be called as an Option: without arguments for the value, with one to set it.
+template <class T>
+class Setting {
  public:
+  using Type = T;
+  template <class... V>
+  constexpr Setting(Usual, V&&... value) : value_(std::forward<V>(value)...) {}
+  template <class... V>
+  requires(std::constructible_from<T, V...> &&
+           !(std::same_as<std::decay_t<V>, Setting> || ...)) constexpr Setting(V&&... value)
+      : value_(std::forward<V>(value)...), named_(true) {}
+
+  constexpr operator const T&() const { return value_; }
+  constexpr const T& operator()() const { return value_; }
+  /// What is changed here counts as named if it is other than usual.
+  constexpr T& operator()() { return value_; }
+  constexpr void operator()(T value) { *this = Setting(std::move(value)); }
+  constexpr bool is_named() const { return named_; }
+
+ private:
+  T value_;
+  bool named_ = false;
+};
 
 /// Options of a parameter group, numbers by name; the library's classes have ranges, and a number
 /// outside of one is a ValueError.
@@ -45,13 +56,16 @@ class OptimizerOptions {
   /// Throws Error for options without a learning rate, as set_lr, which throws ValueError for NaN.
   virtual double get_lr() const;
   virtual void set_lr(double lr);
-  /// The rule that names these options and knows their ranges; nullptr, the default, for options of
-  /// programs.
+  /// The rule that lists the fields of these options, and the struct that they lie in; nullptr, the
+  /// default, for options of programs.
   virtual const Rule* rule() const { return nullptr; }
+  virtual void* config() { return nullptr; }
+  const void* config() const { return const_cast<OptimizerOptions*>(this)->config(); }
   /// Throws ValueError for values that the optimizer cannot work with: those that its rule refuses.
   virtual void check() const;
-  /// Replaces every number by what the visitor gives, to save and load; the default does nothing.
-  virtual void visit(const NumberVisitor&) {}
+  /// Replaces every number by what the visitor gives, to save and load; the default does so for
+  /// the fields that the rule lists.
+  virtual void visit(const NumberVisitor& visitor);
   /// Momentum as the one-cycle schedule moves it, SGD's momentum or Adam's beta1; nullptr, the
   /// default, without one.
   virtual double* momentum_like() { return nullptr; }
@@ -66,13 +80,10 @@ class OptimizerOptions {
   friend bool operator==(const OptimizerOptions& a, const OptimizerOptions& b);
 
  protected:
-  void note(const char* option);
   static void check_lr(double lr);
   virtual std::unique_ptr<OptimizerOptions> stock() const { return nullptr; }
 
  private:
-  bool is_named(std::string_view number) const;
-  std::vector<const char*> named_;
   bool all_named_ = false;
 };
 
@@ -109,12 +120,43 @@ class OptimizerCloneableOptions : public OptimizerOptions {
   }
 };
 
-/// The base of the options of a rule of the library. `visit` must list them in the order of the
-/// rule's fields.
-template <class Derived, const Rule& kRule>
-class RuleOptions : public OptimizerCloneableOptions<Derived> {
+/// The base of the options of a rule of the library: its struct, as an object that knows its class.
+template <class Derived, class C, const Rule& kOf>
+class RuleOptions : public OptimizerCloneableOptions<Derived>, public C {
  public:
+  using Config = C;
+  static constexpr const Rule& kRule = kOf;
+  using OptimizerOptions::config;
+  RuleOptions() = default;
+  RuleOptions(Config options) : Config(std::move(options)) {}
+  RuleOptions(double rate) { Config::lr(rate); }
   const Rule* rule() const override { return &kRule; }
+  void* config() override { return static_cast<Config*>(this); }
+  double* momentum_like() override {
+    if constexpr (requires(Config & c) { c.momentum; })
+      return &Config::momentum();
+    else if constexpr (requires(Config & c) { c.betas; })
+      return &std::get<0>(Config::betas());
+    else
+      return nullptr;
+  }
 };
+
+/// The accessors of a field of `Config`.
+#define TAEDA_OPTION(name)                                     \
+  auto& name(const typename decltype(Config::name)::Type& v) { \
+    Config::name(v);                                           \
+    return *this;                                              \
+  }                                                            \
+  const auto& name() const noexcept { return Config::name(); } \
+  auto& name() noexcept { return Config::name(); }
+/// Declares the class that groups keep a struct of options in, with the struct's fields as programs
+/// written for libtorch read and set them, one after another: `AdamOptions(0.1).eps(1e-6)`.
+#define TAEDA_OPTIONS(Options, Config, rule, ...)             \
+  class Options : public RuleOptions<Options, Config, rule> { \
+   public:                                                    \
+    using RuleOptions::RuleOptions;                           \
+    TAEDA_EACH(TAEDA_OPTION, __VA_ARGS__)                     \
+  }
 
 }  // namespace taeda::inline v0_2::optim

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -91,21 +92,42 @@ class ParamStateMap {
 
 }  // namespace taeda::inline v0_2::optim
 
-/// Declares accessors of a state class for its k-th tensor, as TORCH_ARG does for a member;
-/// undefined by default.
-#define TAEDA_STATE_TENSOR(k, name)                          \
-  auto name(const Tensor& value)->decltype(*this) {          \
-    tensors[k] = value;                                      \
-    return *this;                                            \
-  }                                                          \
-  const Tensor& name() const noexcept { return tensors[k]; } \
-  Tensor& name() noexcept { return tensors[k]; }
+/// `what(name)` for each of up to 16 names.
+#define TAEDA_EACH(what, ...) TAEDA_AGAIN(TAEDA_EACH_FROM(what, __VA_ARGS__))
+#define TAEDA_EACH_FROM(what, name, ...) \
+  what(name) __VA_OPT__(TAEDA_EACH_NEXT TAEDA_NOTHING(what, __VA_ARGS__))
+#define TAEDA_EACH_NEXT() TAEDA_EACH_FROM
+#define TAEDA_NOTHING ()
+#define TAEDA_AGAIN(...) TAEDA_AGAIN_2(TAEDA_AGAIN_2(TAEDA_AGAIN_2(TAEDA_AGAIN_2(__VA_ARGS__))))
+#define TAEDA_AGAIN_2(...) TAEDA_AGAIN_1(TAEDA_AGAIN_1(TAEDA_AGAIN_1(TAEDA_AGAIN_1(__VA_ARGS__))))
+#define TAEDA_AGAIN_1(...) __VA_ARGS__
 
-/// Declares accessors of a state class for its count of steps, 0 by default.
-#define TAEDA_STATE_STEP()                                          \
-  auto step(const int64_t& value)->decltype(*this) {                \
-    ParamState::step = value;                                       \
-    return *this;                                                   \
-  }                                                                 \
-  const int64_t& step() const noexcept { return ParamState::step; } \
-  int64_t& step() noexcept { return ParamState::step; }
+/// What TAEDA_PARAM_STATE declares of each tensor: its name, and its accessors.
+#define TAEDA_QUOTED(name) #name,
+#define TAEDA_STATE_TENSOR(name)                                           \
+  auto& name(const Tensor& value) {                                        \
+    tensors[place_of(#name)] = value;                                      \
+    return *this;                                                          \
+  }                                                                        \
+  const Tensor& name() const noexcept { return tensors[place_of(#name)]; } \
+  Tensor& name() noexcept { return tensors[place_of(#name)]; }
+/// Declares the class of a parameter's state: the count of its steps, 0 at first, and tensors,
+/// undefined at first, with accessors as TORCH_ARG declares them.
+#define TAEDA_PARAM_STATE(State, ...)                                                \
+  class State final : public OptimizerCloneableParamState<State> {                   \
+   public:                                                                           \
+    static constexpr const char* kNames[] = {TAEDA_EACH(TAEDA_QUOTED, __VA_ARGS__)}; \
+    static constexpr size_t place_of(std::string_view name) {                        \
+      size_t k = 0;                                                                  \
+      while (kNames[k] != name) ++k;                                                 \
+      return k;                                                                      \
+    }                                                                                \
+    ArrayRef<const char*> tensor_names() const override { return kNames; }           \
+    auto& step(const int64_t& value) {                                               \
+      ParamState::step = value;                                                      \
+      return *this;                                                                  \
+    }                                                                                \
+    const int64_t& step() const noexcept { return ParamState::step; }                \
+    int64_t& step() noexcept { return ParamState::step; }                            \
+    TAEDA_EACH(TAEDA_STATE_TENSOR, __VA_ARGS__)                                      \
+  }

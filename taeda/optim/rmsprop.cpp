@@ -8,13 +8,13 @@ namespace {
 
 enum RmspropField : size_t { kQLr, kQAlpha, kQEps, kQDecay, kQMomentum, kQCentered, kQMaximize };
 constexpr RuleField kRmspropFields[] = {
-    rate_field(1e-2),
-    {"alpha", "alpha", -1, 0.99, Range::AtLeast0, "Invalid alpha value: ", "what means keep"},
-    eps_field(1e-8),
-    decay_field(),
-    {"momentum", "momentum", -1, 0, Range::AtLeast0, "Invalid momentum value: "},
-    flag_field("centered"),
-    flag_field("maximize")};
+    rate_field<&RMSpropConfig::lr>(),
+    field<&RMSpropConfig::alpha>({"alpha", Range::AtLeast0, "Invalid alpha value: "}),
+    eps_field<&RMSpropConfig::eps>(),
+    decay_field<&RMSpropConfig::weight_decay>(),
+    field<&RMSpropConfig::momentum>({"momentum", Range::AtLeast0, "Invalid momentum value: "}),
+    field<&RMSpropConfig::centered>({"centered"}),
+    {"maximize"}};
 bool rmsprop_has_momentum(const double* v) { return v[kQMomentum] > 0; }
 constexpr RuleState kRmspropStates[] = {
     {"square_avg"}, {"momentum_buffer", rmsprop_has_momentum}, {"grad_avg", [](const double* v) {
@@ -41,9 +41,5 @@ constinit const Rule rmsprop_rule = {.name = "RMSprop",
                                      .fields = kRmspropFields,
                                      .states = kRmspropStates,
                                      .formula = rmsprop_formula};
-
-void RMSpropOptions::visit(const NumberVisitor& f) {
-  visit_numbers(rmsprop_rule, f, lr_, alpha_, eps_, weight_decay_, momentum_, centered_);
-}
 
 }  // namespace taeda::inline v0_2::optim

@@ -1,6 +1,6 @@
 #include "taeda/optim/rule.h"
 
-#include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "taeda/base/error.h"
@@ -11,10 +11,10 @@ namespace taeda::inline v0_2::optim {
 
 namespace {
 
-const Rule* const kRules[] = {&sgd_rule,      &adam_rule,   &adamw_rule,     &rmsprop_rule,
-                              &adagrad_rule,  &adamax_rule, &nadam_rule,     &radam_rule,
-                              &adadelta_rule, &rprop_rule,  &asgd_rule,      &lion_rule,
-                              &ademamix_rule, &muon_rule,   &adafactor_rule, &sparse_adam_rule};
+const Rule* const kRules[] = {
+    &sgd_rule,      &adam_rule,  &adamw_rule,     &rmsprop_rule,     &adagrad_rule, &adamax_rule,
+    &nadam_rule,    &radam_rule, &adadelta_rule,  &rprop_rule,       &asgd_rule,    &lion_rule,
+    &ademamix_rule, &muon_rule,  &adafactor_rule, &sparse_adam_rule, &lbfgs_rule};
 
 /// NaN lies in no range but Any.
 bool in_range(Range range, double v) {
@@ -40,46 +40,64 @@ const Rule* find_rule(std::string_view name) {
 }
 
 const RuleField* wrong_field(const Rule& rule, const double* values) {
-  for (size_t i = 0; i < rule.fields.size(); ++i)
-    if (!in_range(rule.fields[i].range, values[i])) return &rule.fields[i];
+  for (size_t i = 0; i < rule.fields.size(); ++i) {
+    const RuleField& field = rule.fields[i];
+    if (field.none != 0 && values[i] == field.none) continue;
+    if (!in_range(field.range, values[i])) return &field;
+  }
+  if (rule.check) rule.check(values);
   return nullptr;
 }
 
-void read_values(const Rule& rule, OptimizerOptions& options, double* values) {
-  size_t i = 0;
-  options.visit([&](const char*, double value) { return values[i++] = value; });
-  for (; i < rule.fields.size(); ++i) values[i] = rule.fields[i].fallback;
+namespace {
+void check_rule(const Rule& rule, const OptimizerOptions& options) {
+  TAEDA_CHECK_TYPE(options.rule() == &rule, rule.name,
+                   ": a parameter group has the options of another optimizer");
+}
+}  // namespace
+
+void read_values(const Rule& rule, const OptimizerOptions& options, double* values) {
+  check_rule(rule, options);
+  const void* config = options.config();
+  for (const RuleField& field : rule.fields)
+    *values++ = field.read ? field.read(field, config) : field.fallback;
 }
 
-double RuleNumbers::next(double value) { return visitor_(rule_.fields[shown_++].name, value); }
-
-void RuleNumbers::show(double& option) { option = next(option); }
-void RuleNumbers::show(bool& option) { option = next(option) != 0; }
-void RuleNumbers::show(int64_t& option) {
-  option = static_cast<int64_t>(next(static_cast<double>(option)));
+void write_values(const Rule& rule, OptimizerOptions& options, const double* values) {
+  check_rule(rule, options);
+  for (const RuleField& field : rule.fields) {
+    if (field.write) field.write(field, options.config(), *values);
+    ++values;
+  }
 }
 
-void RuleNumbers::show(std::optional<double>& option) {
-  const double none = rule_.fields[shown_].none, value = next(option.value_or(none));
-  option = value == none ? std::nullopt : std::optional(value);
+namespace detail {
+
+double to_place(const RuleField& field, const std::string& word) {
+  for (size_t i = 0; i < field.words.size(); ++i)
+    if (word == field.words[i] && !word.empty()) return static_cast<double>(i);
+  throw ValueError(taeda::detail::concat(field.refusal, word, field.refusal_end));
 }
 
-void RuleNumbers::show(std::optional<std::string>& option) {
-  const RuleField& field = rule_.fields[shown_];
-  const auto known =
-      option ? std::find(field.words.begin(), field.words.end(), *option) : field.words.begin();
-  const double place = next(static_cast<double>(known - field.words.begin()));
-  TAEDA_CHECK_VALUE(place >= 0 && place < static_cast<double>(field.words.size()), field.refusal,
-                    place, " is not supported");
-  if (option || place != 0) option = field.words[static_cast<size_t>(place)];
+void refuse_none(const RuleField& field, double value) {
+  throw ValueError(taeda::detail::concat(field.refusal, value));
 }
 
-void check_values(const Rule& rule, const OptimizerOptions& options) {
-  double values[Rule::kMostFields];
-  read_values(rule, *options.clone(), values);
-  if (const RuleField* wrong = wrong_field(rule, values))
-    throw ValueError(taeda::detail::concat(wrong->refusal, values[wrong - rule.fields.begin()]));
-  if (rule.check) rule.check(values);
+void set_number(const RuleField& field, int64_t& to, double value) {
+  TAEDA_CHECK_VALUE(std::abs(value) < 0x1p63, field.refusal, value);
+  to = static_cast<int64_t>(value);
 }
+
+void set_number(const RuleField& field, std::optional<std::string>& to, double value) {
+  TAEDA_CHECK_VALUE(value >= 0 && value < static_cast<double>(field.words.size()), field.refusal,
+                    value, field.refusal_end);
+  const std::string word = field.words[static_cast<size_t>(value)];
+  if (word.empty())
+    to.reset();
+  else if (to || value >= 1)
+    to = word;
+}
+
+}  // namespace detail
 
 }  // namespace taeda::inline v0_2::optim

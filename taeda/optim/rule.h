@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "taeda/base/array_ref.h"
 #include "taeda/kernels/param_list.h"
@@ -28,17 +30,28 @@ enum class Range : uint8_t {
   AtLeast1
 };
 
-/// An option, as a number.
+/// What an option is to a program.
+enum class OptionKind : uint8_t { Number, Whole, Flag, Word };
+
+/// A number of an option: how it is called, what it may be, and where it lies. `field` makes it of
+/// the member of a struct of options, with what that is by default.
 struct RuleField {
-  const char* name;    ///< as `OptimizerOptions::visit` says it: "beta1"
-  const char* option;  ///< as PyTorch's groups have it: "betas"
-  int part;            ///< which number of a tuple it is there; -1: the option is a number
-  double fallback;     ///< where a program says nothing
+  const char* name;  ///< in files, and as `OptimizerOptions::visit` says it: "beta1"
   Range range = Range::Any;
-  const char* refusal = "";  ///< how an error for a value out of its range begins
-  const char* meaning = "";
-  double none = 0;                ///< what None means
-  ArrayRef<const char*> words{};  ///< texts that the option may be, in order
+  const char* refusal = "";          ///< how an error for a value out of its range begins
+  const char* option = name;         ///< as PyTorch's groups have it: "betas"
+  double none = 0;                   ///< what None is; unless it is 0, it is no value
+  ArrayRef<const char*> words = {};  ///< texts that the option may be, in order
+  const char* refusal_end = "";      ///< how an error for an unknown text ends
+  int part = -1;                     ///< which number of a tuple it is; -1: the option is a number
+  double fallback = 0;               ///< where a program says nothing
+  OptionKind kind = OptionKind::Flag;
+  /// Of a struct of options; nullptr for what Python alone has.
+  double (*read)(const RuleField& field, const void* config) = nullptr;
+  void (*write)(const RuleField& field, void* config, double value) = nullptr;
+  bool (*is_named)(const void* config) = nullptr;
+  /// The option's default is None.
+  bool is_none() const { return kind == OptionKind::Word || (none != 0 && fallback == none); }
 };
 
 /// How far a parameter is: its steps, and the numbers of its state. A face that keeps numbers as
@@ -83,15 +96,16 @@ struct Rule {
   static constexpr size_t kMostFields = 16;
   const char* name;
   ArrayRef<RuleField> fields;
-  ArrayRef<RuleState> states;
+  ArrayRef<RuleState> states{};
   ArrayRef<const char*> numbers{};  ///< names of the numbers of a parameter's state
   void (*first_numbers)(const double* values, StepCount& count) = nullptr;
   bool counts = true;        ///< steps are a part of the state
   bool waits = false;        ///< only the host can take a step off the count: `leave_out` does not
   bool complex = true;       ///< complex parameters are pairs of reals
   const char* instead = "";  ///< ends the error for a sparse gradient
-  /// What the options must be together: throws ValueError.
+  /// What the options must be together, and what a parameter must be: throw ValueError.
   void (*check)(const double* values) = nullptr;
+  void (*check_param)(const Tensor& param, size_t index) = nullptr;
   /// The numbers of the step that `count` has begun, of which it takes note.
   StepValues (*formula)(const double* values, StepCount& count) = nullptr;
   void (*update)(const double* values, StepTensors& tensors) = nullptr;
@@ -115,75 +129,106 @@ const Rule* find_rule(std::string_view name);
 
 /// The first field whose value is out of range, or nullptr. Throws what the rule's own check does.
 const RuleField* wrong_field(const Rule& rule, const double* values);
-/// The options' numbers, in the order of the rule's fields.
-void read_values(const Rule& rule, OptimizerOptions& options, double* values);
-/// Options as a visitor sees them: as numbers, with the names of the rule's fields in their order.
-class RuleNumbers {
- public:
-  RuleNumbers(const Rule& rule, const NumberVisitor& visitor) : rule_(rule), visitor_(visitor) {}
-  /// Gives an option to the visitor and takes over what it returns. Throws ValueError for a number
-  /// that stands for none of the field's words.
-  void show(double& option);
-  void show(bool& option);
-  void show(int64_t& option);
-  void show(std::optional<double>& option);
-  void show(std::optional<std::string>& option);
-  template <class... Part>
-  void show(std::tuple<Part...>& option) {
-    std::apply([this](auto&... part) { (show(part), ...); }, option);
-  }
+/// The numbers of options that have the rule, in the order of its fields, and back.
+void read_values(const Rule& rule, const OptimizerOptions& options, double* values);
+void write_values(const Rule& rule, OptimizerOptions& options, const double* values);
 
- private:
-  double next(double value);
+namespace detail {
 
-  const Rule& rule_;
-  const NumberVisitor& visitor_;
-  size_t shown_ = 0;
-};
-template <class... Option>
-void visit_numbers(const Rule& rule, const NumberVisitor& visitor, Option&... options) {
-  RuleNumbers numbers(rule, visitor);
-  (numbers.show(options), ...);
+// Options as numbers. They throw ValueError for a text that is none of the field's words, and for a
+// number that the option cannot be.
+constexpr double to_number(const RuleField&, double value) { return value; }
+constexpr double to_number(const RuleField&, bool value) { return value; }
+constexpr double to_number(const RuleField&, int64_t value) { return static_cast<double>(value); }
+double to_place(const RuleField& field, const std::string& word);
+constexpr double to_number(const RuleField& field, const std::optional<std::string>& word) {
+  return word ? to_place(field, *word) : 0;
+}
+void refuse_none(const RuleField& field, double value);
+template <class T>
+constexpr double to_number(const RuleField& field, const std::optional<T>& value) {
+  if (!value) return field.none;
+  if (*value == field.none) refuse_none(field, field.none);
+  return static_cast<double>(*value);
+}
+inline void set_number(const RuleField&, double& to, double value) { to = value; }
+inline void set_number(const RuleField&, bool& to, double value) { to = value != 0; }
+void set_number(const RuleField& field, int64_t& to, double value);
+void set_number(const RuleField& field, std::optional<std::string>& to, double value);
+template <class T>
+void set_number(const RuleField& field, std::optional<T>& to, double value) {
+  to.reset();
+  if (value != field.none) set_number(field, to.emplace(), value);
 }
 
-/// Throws ValueError for options that the rule cannot work with.
-void check_values(const Rule& rule, const OptimizerOptions& options);
+template <class T>
+constexpr OptionKind kind_of() {
+  if (std::is_same_v<T, bool>) return OptionKind::Flag;
+  if (std::is_same_v<T, int64_t> || std::is_same_v<T, std::optional<int64_t>>)
+    return OptionKind::Whole;
+  return std::is_same_v<T, std::optional<std::string>> ? OptionKind::Word : OptionKind::Number;
+}
+template <int kPart>
+constexpr auto& part(auto& option) {
+  if constexpr (kPart < 0)
+    return option;
+  else
+    return std::get<kPart>(option);
+}
+template <class Config, class T>
+Config config_of(Setting<T> Config::*);
+
+}  // namespace detail
+
+/// A field of a member, `field<&AdamConfig::lr>({"lr"})`, or of a part of one that is a tuple.
+template <auto kMember, int kPart = -1>
+constexpr RuleField field(RuleField f) {
+  using Config = decltype(detail::config_of(kMember));
+  Config usually;
+  const auto& fallback = detail::part<kPart>((usually.*kMember)());
+  f.part = kPart;
+  f.fallback = detail::to_number(f, fallback);
+  f.kind = detail::kind_of<std::decay_t<decltype(fallback)>>();
+  f.read = [](const RuleField& of, const void* config) {
+    return detail::to_number(of,
+                             detail::part<kPart>((static_cast<const Config*>(config)->*kMember)()));
+  };
+  f.write = [](const RuleField& of, void* config, double value) {
+    auto& setting = static_cast<Config*>(config)->*kMember;
+    auto option = setting();
+    detail::set_number(of, detail::part<kPart>(option), value);
+    setting(std::move(option));
+  };
+  f.is_named = [](const void* config) {
+    return (static_cast<const Config*>(config)->*kMember).is_named();
+  };
+  return f;
+}
 
 // What several rules have.
 
-inline constexpr RuleField rate_field(double fallback,
-                                      const char* refusal = "Invalid learning rate: ") {
-  return {"lr", "lr", -1, fallback, Range::AtLeast0, refusal, "learning rate"};
+template <auto kMember>
+constexpr RuleField rate_field(const char* refusal = "Invalid learning rate: ") {
+  return field<kMember>({"lr", Range::AtLeast0, refusal});
 }
-inline constexpr RuleField beta_field(int which, double fallback) {
-  return {which ? "beta2" : "beta1",
-          "betas",
-          which,
-          fallback,
-          Range::From0Below1,
-          which ? "Invalid beta parameter at index 1: " : "Invalid beta parameter at index 0: ",
-          "what a mean keeps of itself in a step"};
+template <auto kMember, int kWhich>
+constexpr RuleField beta_field() {
+  return field<kMember, kWhich>({kWhich == 0   ? "beta1"
+                                 : kWhich == 1 ? "beta2"
+                                               : "beta3",
+                                 Range::From0Below1,
+                                 kWhich == 0   ? "Invalid beta parameter at index 0: "
+                                 : kWhich == 1 ? "Invalid beta parameter at index 1: "
+                                               : "Invalid beta parameter at index 2: ",
+                                 "betas"});
 }
-inline constexpr RuleField eps_field(double fallback) {
-  return {"eps",
-          "eps",
-          -1,
-          fallback,
-          Range::AtLeast0,
-          "Invalid epsilon value: ",
-          "keeps divisors from 0"};
+template <auto kMember>
+constexpr RuleField eps_field() {
+  return field<kMember>({"eps", Range::AtLeast0, "Invalid epsilon value: "});
 }
-inline constexpr RuleField decay_field(double fallback = 0) {
-  return {"weight_decay",
-          "weight_decay",
-          -1,
-          fallback,
-          Range::AtLeast0,
-          "Invalid weight_decay value: ",
-          "what a step takes off each parameter"};
-}
-inline constexpr RuleField flag_field(const char* name, const char* meaning = "") {
-  return {name, name, -1, 0, Range::Any, "", meaning};
+template <auto kMember>
+constexpr RuleField decay_field() {
+  return field<kMember>({"weight_decay", Range::AtLeast0, "Invalid weight_decay value: "});
 }
 
 /// 1 - beta^step.

@@ -10,12 +10,12 @@ namespace {
 
 enum SgdField : size_t { kGLr, kGMomentum, kGDampening, kGDecay, kGNesterov, kGMaximize };
 constexpr RuleField kSgdFields[] = {
-    rate_field(1e-3),
-    {"momentum", "momentum", -1, 0, Range::AtLeast0, "Invalid momentum value: "},
-    {"dampening", "dampening", -1, 0},
-    decay_field(),
-    flag_field("nesterov"),
-    flag_field("maximize")};
+    rate_field<&SGDConfig::lr>(),
+    field<&SGDConfig::momentum>({"momentum", Range::AtLeast0, "Invalid momentum value: "}),
+    field<&SGDConfig::dampening>({"dampening"}),
+    decay_field<&SGDConfig::weight_decay>(),
+    field<&SGDConfig::nesterov>({"nesterov"}),
+    field<&SGDConfig::maximize>({"maximize"})};
 constexpr RuleState kSgdStates[] = {
     {"momentum_buffer", [](const double* v) { return v[kGMomentum] != 0; }}};
 
@@ -52,9 +52,5 @@ constinit const Rule sgd_rule = {.name = "SGD",
                                  .formula = sgd_formula,
                                  .rows = sgd_rows,
                                  .sparse_as_dense = sgd_is_dense};
-
-void SGDOptions::visit(const NumberVisitor& f) {
-  visit_numbers(sgd_rule, f, lr_, momentum_, dampening_, weight_decay_, nesterov_, maximize_);
-}
 
 }  // namespace taeda::inline v0_2::optim

@@ -9,36 +9,30 @@ namespace taeda::inline v0_2::optim {
 extern const Rule sgd_rule;
 
 /// Options of SGD; a number out of its range is a ValueError.
-class SGDOptions : public RuleOptions<SGDOptions, sgd_rule> {
- public:
-  SGDOptions(double lr) : lr_(lr) { note("lr"); }
-  void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &momentum_; }
-  TAEDA_OPTION(double, lr);
+struct SGDConfig {
+  /// How far a step goes, at least 0.
+  Setting<double> lr{usual, 1e-3};
   /// What the momentum keeps of itself in a step, at least 0; 0: there is none.
-  TAEDA_OPTION(double, momentum) = 0;
+  Setting<double> momentum{usual, 0};
   /// The part of a gradient that the momentum does not take; 0 by default.
-  TAEDA_OPTION(double, dampening) = 0;
+  Setting<double> dampening{usual, 0};
   /// What a step takes off each parameter, as a part of it; at least 0.
-  TAEDA_OPTION(double, weight_decay) = 0;
+  Setting<double> weight_decay{usual, 0};
   /// Whether steps look ahead along the momentum (Nesterov).
-  TAEDA_OPTION(bool, nesterov) = false;
+  Setting<bool> nesterov{usual, false};
   /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  Setting<bool> maximize{usual, false};
 };
+TAEDA_OPTIONS(SGDOptions, SGDConfig, sgd_rule, lr, momentum, dampening, weight_decay, nesterov,
+              maximize);
 
 /// State of SGD for a parameter: its momentum, of the parameter's shape; undefined without any.
-class SGDParamState final : public OptimizerCloneableParamState<SGDParamState> {
- public:
-  static constexpr const char* kNames[] = {"momentum_buffer"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_TENSOR(0, momentum_buffer)
-};
+TAEDA_PARAM_STATE(SGDParamState, momentum_buffer);
 
 /// b = momentum * b + (1 - dampening) * g of each element, where g includes weight_decay * p; p -=
 /// lr * b, or with nesterov p -= lr * (g + momentum * b) (Sutskever et al. 2013, with PyTorch's
 /// place of lr).
-class SGD : public RuleOptimizer<SGDOptions, SGDParamState, sgd_rule> {
+class SGD : public RuleOptimizer<SGDOptions, SGDParamState> {
  public:
   using RuleOptimizer::RuleOptimizer;
 };

@@ -13,12 +13,16 @@ namespace {
 
 enum SparseAdamField : size_t { kSLr, kSBeta1, kSBeta2, kSEps, kSMaximize };
 constexpr RuleField kSparseAdamFields[] = {
-    {"lr", "lr", -1, 1e-3, Range::Above0, "Invalid learning rate: ", "learning rate"},
-    beta_field(0, 0.9),
-    beta_field(1, 0.999),
-    {"eps", "eps", -1, 1e-8, Range::Above0, "Invalid epsilon value: ", "keeps divisors from 0"},
-    flag_field("maximize")};
+    field<&SparseAdamConfig::lr>({"lr", Range::Above0, "Invalid learning rate: "}),
+    beta_field<&SparseAdamConfig::betas, 0>(), beta_field<&SparseAdamConfig::betas, 1>(),
+    field<&SparseAdamConfig::eps>({"eps", Range::Above0, "Invalid epsilon value: "}),
+    field<&SparseAdamConfig::maximize>({"maximize"})};
 constexpr RuleState kSparseAdamStates[] = {{"exp_avg"}, {"exp_avg_sq"}};
+
+void check_sparse_adam_param(const Tensor& param, size_t index) {
+  TAEDA_CHECK_VALUE(!param.is_sparse(), "Sparse params at indices [", index,
+                    "]: SparseAdam requires dense parameter tensors");
+}
 
 void sparse_adam_rows(const double* v, StepTensors& t) {
   const Tensor grad = v[kSMaximize] != 0 ? t.grad.neg() : t.grad;
@@ -35,21 +39,8 @@ void sparse_adam_rows(const double* v, StepTensors& t) {
 constinit const Rule sparse_adam_rule = {.name = "SparseAdam",
                                          .fields = kSparseAdamFields,
                                          .states = kSparseAdamStates,
+                                         .check_param = check_sparse_adam_param,
                                          .rows = sparse_adam_rows,
                                          .dense = false};
-
-void SparseAdamOptions::visit(const NumberVisitor& f) {
-  visit_numbers(sparse_adam_rule, f, lr_, betas_, eps_, maximize_);
-}
-
-SparseAdam::SparseAdam(std::vector<OptimizerParamGroup> groups, SparseAdamOptions defaults)
-    : RuleOptimizer(std::move(groups), std::move(defaults)) {
-  size_t i = 0;
-  for (const Tensor& p : parameters()) {
-    TAEDA_CHECK_VALUE(!p.is_sparse(), "Sparse params at indices [", i,
-                      "]: SparseAdam requires dense parameter tensors");
-    ++i;
-  }
-}
 
 }  // namespace taeda::inline v0_2::optim

@@ -11,41 +11,37 @@ namespace taeda::inline v0_2::optim {
 extern const Rule sparse_adam_rule;
 
 /// Options of SparseAdam; a number out of its range is a ValueError.
-class SparseAdamOptions : public RuleOptions<SparseAdamOptions, sparse_adam_rule> {
- public:
+struct SparseAdamConfig {
   using Betas = std::tuple<double, double>;
-  TAEDA_LEARNING_RATE(SparseAdamOptions, 1e-3)
-  void visit(const NumberVisitor& f) override;
-  double* momentum_like() override { return &std::get<0>(betas_); }
+  /// How far a step goes, above 0.
+  Setting<double> lr{usual, 1e-3};
   /// The parts that the running means of gradients and of their squares keep of themselves in a
   /// step, each at least 0 and below 1.
-  TAEDA_OPTION(Betas, betas) = {0.9, 0.999};
-  /// What keeps divisors from 0, at least 0.
-  TAEDA_OPTION(double, eps) = 1e-8;
+  Setting<Betas> betas{usual, 0.9, 0.999};
+  /// What keeps divisors from 0, above 0.
+  Setting<double> eps{usual, 1e-8};
   /// Whether steps go along the gradient, so that the loss grows; false by default.
-  TAEDA_OPTION(bool, maximize) = false;
+  Setting<bool> maximize{usual, false};
+};
+
+/// The same for programs written for libtorch.
+class SparseAdamOptions
+    : public RuleOptions<SparseAdamOptions, SparseAdamConfig, sparse_adam_rule> {
+ public:
+  using RuleOptions::RuleOptions;
+  TAEDA_OPTION(lr) TAEDA_OPTION(betas) TAEDA_OPTION(eps) TAEDA_OPTION(maximize)
 };
 
 /// State of SparseAdam for a parameter: the count of steps and tensors of the parameter's shape.
-class SparseAdamParamState final : public OptimizerCloneableParamState<SparseAdamParamState> {
- public:
-  static constexpr const char* kNames[] = {"exp_avg", "exp_avg_sq"};
-  ArrayRef<const char*> tensor_names() const override { return kNames; }
-  TAEDA_STATE_STEP()
-  TAEDA_STATE_TENSOR(0, exp_avg)
-  TAEDA_STATE_TENSOR(1, exp_avg_sq)
-};
+TAEDA_PARAM_STATE(SparseAdamParamState, exp_avg, exp_avg_sq);
 
 /// Adam (Kingma and Ba 2015) for sparse gradients, made lazy: moments and parameters change where
 /// the gradient has elements, and the moments of all others do not fade. Steps count for the whole
-/// parameter. Throws Error for dense gradients.
-class SparseAdam : public RuleOptimizer<SparseAdamOptions, SparseAdamParamState, sparse_adam_rule> {
+/// parameter. Throws Error for dense gradients, and ValueError for a
+/// parameter that is sparse itself.
+class SparseAdam : public RuleOptimizer<SparseAdamOptions, SparseAdamParamState> {
  public:
-  /// Throws ValueError for a parameter that is sparse itself.
-  SparseAdam(std::vector<OptimizerParamGroup> groups, SparseAdamOptions defaults = {});
-  SparseAdam(std::vector<Tensor> params, SparseAdamOptions defaults = {})
-      : SparseAdam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
-                   std::move(defaults)) {}
+  using RuleOptimizer::RuleOptimizer;
 };
 
 }  // namespace taeda::inline v0_2::optim

@@ -81,7 +81,7 @@ class profile {
   profile(const profile&) = delete;
   profile& operator=(const profile&) = delete;
 
-  /// Begins again after `stop`; while the profile runs it does nothing and is no error.
+  /// Begins again after `stop`; while the profile runs it does nothing.
   void start();
   /// Waits for the devices that were used and ends the recording. Throws what their kernels threw;
   /// the recording is complete nevertheless.

@@ -22,6 +22,8 @@
 // The latencies and the rate of pageable memory are in no data sheet: 5 us a launch through a
 // framework, 2 us for an empty kernel, 10 us for a copy, and half the link's rate through staging
 // are round figures of the size that profilers show.
+#include <cctype>
+
 #include "taeda/base/error.h"
 #include "taeda/device/sim_cost.h"
 
@@ -65,12 +67,20 @@ CostModel model_of(const Preset& p) {
   return m;
 }
 
+/// "RTX 4090" as it stands in the table: "rtx4090".
+std::string as_in_table(const std::string& name) {
+  std::string out;
+  for (const unsigned char c : name)
+    if (c != ' ' && c != '-' && c != '_') out += static_cast<char>(std::tolower(c));
+  return out;
+}
+
 }  // namespace
 
 CostModel cost_model(const std::string& name) {
   std::string all;
   for (const Preset& p : kPresets) {
-    if (name == p.name) return model_of(p);
+    if (as_in_table(name) == p.name) return model_of(p);
     all += (all.empty() ? "" : ", ") + std::string(p.name);
   }
   throw ValueError("cost model: expected one of " + all + ", got '" + name + "'");

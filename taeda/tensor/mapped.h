@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/content.h"
 #include "taeda/tensor/interceptors.h"
+#include "taeda/tensor/randomness.h"
 #include "taeda/tensor/tensor.h"
 
 namespace taeda::inline v0_2 {
@@ -78,9 +79,6 @@ void follow_plain(const Tensor& t);
 /// A warning that something goes sample by sample, the first time that it is said (each time where
 /// the program asks for that).
 void warn_once_of_samples(const std::string& text);
-
-/// What random operations may do in a map.
-enum class Randomness : uint8_t { Error, Same, Different };
 
 /// The maps that the calling thread is in.
 class Maps {

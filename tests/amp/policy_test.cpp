@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/device/sim.h"
 #include "taeda/nn/functional/attention.h"
+#include "taeda/nn/functional/linear.h"
 #include "taeda/nn/functional/loss.h"
 #include "taeda/nn/functional/padding.h"
 #include "taeda/nn/functional/pooling.h"
@@ -287,6 +288,10 @@ std::vector<Row> without_policy() {
       {"avg_pool2d", [](const Tensor& x) { return avg_pool2d(image(x), 2); }},
       {"batch_norm",
        [](const Tensor& x) { return batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5); }},
+      {"bilinear",
+       [](const Tensor& x) {
+         return nn::functional::bilinear(x, x, stack({x, x}));
+       }},
   };
 }
 
@@ -332,9 +337,12 @@ TEST_F(AutocastPolicy, Float32) {
 /// Every policy that a declaration states is one of those tested here, with the same cast.
 TEST(AutocastPolicies, AreThoseDeclared) {
   std::map<std::string, std::string> tested = {
-      {"dot", "promote accelerators"},          {"scatter_add", "promote accelerators"},
-      {"index_put", "promote accelerators"},    {"index_copy", "promote"},
-      {"binary_cross_entropy", "float32 host"}, {"avg_pool3d", "float32 host"}};
+      {"dot", "promote accelerators"},
+      {"scatter_add", "promote accelerators"},
+      {"index_put", "promote accelerators"},
+      {"index_copy", "promote"},
+      {"avg_pool3d", "float32 host"},
+      {"binary_cross_entropy", "float32 host unsafe accelerators"}};
   const auto add = [&](const std::vector<Row>& rows, const std::string& policy) {
     for (const Row& row : rows) {
       const std::string name = row.name;

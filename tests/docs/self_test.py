@@ -21,6 +21,10 @@ HEADER = """\
 #pragma once
 namespace taeda::inline v0_2 {
 
+/// The width, in bytes.
+#define TAEDA_WIDTH(n) \\
+  int width() { return n; }
+
 /// Half of x. Throws Error for nothing.
 /// [method, dtypes: floating]
 int half(int x);
@@ -34,6 +38,7 @@ struct Pair {
   int a = 0, b = 0;
   int sum() const { return a + b; }
   void swap();
+  TAEDA_WIDTH(2);
 
   // Names of it
   void first();
@@ -83,6 +88,9 @@ class Reading(unittest.TestCase):
         self.assertEqual(symbols["taeda::Pair::second"].comment.text, "Names of it")
         self.assertEqual(symbols["taeda::Pair::swap"].comment.text, "")
 
+    def test_members_made_by_a_macro_have_its_comment(self):
+        self.assertEqual(self.symbols()["taeda::Pair::width"].comment.text, "The width, in bytes.")
+
     def test_what_is_private_or_a_detail_is_no_part_of_the_reference(self):
         self.assertFalse([path for path in self.symbols() if "hidden" in path or "inner" in path])
 
@@ -94,7 +102,8 @@ class Reading(unittest.TestCase):
         self.assertNotIn("taeda::Pair", stating)
         for text in ("A ValueError.", "The mean, [N].", "A picture [..., C, H, W].", "Seconds; 5 by default."):
             self.assertTrue(reader.states(text), text)
-        self.assertFalse(reader.states("The other one, [sic]."))
+        for text in ("The other one, [sic].", "A number between 1 and 9, 5 by default.", "It must be positive and is never empty."):
+            self.assertFalse(reader.states(text), text)
 
     def test_undocumented_names_are_found(self):
         missing = {s.path for s in reader.undocumented(self.read())}

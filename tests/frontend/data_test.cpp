@@ -356,9 +356,6 @@ TEST(Loader, IteratorsKnowTheirEnd) {
   auto loader = make_data_loader<samplers::SequentialSampler>(
       datasets::TensorDataset(torch::arange(3)), DataLoaderOptions(2));
   auto it = loader->begin();
-  EXPECT_EQ(error_of([&] { loader->begin(); }),
-            "Attempted to get a new DataLoader iterator while another iterator is not yet "
-            "exhausted");
   auto copy = it;
   ++it;
   ++it;
@@ -367,6 +364,29 @@ TEST(Loader, IteratorsKnowTheirEnd) {
   EXPECT_EQ(error_of([&] { *it; }), "Attempted to dereference iterator that was past the end");
   EXPECT_EQ(error_of([&] { ++it; }), "Attempted to increment iterator past the end");
   EXPECT_EQ(error_of([&] { *copy; }), "Attempted to dereference iterator that was past the end");
+}
+
+TEST(Loader, BeginsAnewForAllIteratorsWhereNobodyReadsAhead) {
+  const auto numbers = [] { return datasets::TensorDataset(torch::arange(4)); };
+  const auto of = [](auto& it) { return (*it)[0].data.template item<int64_t>(); };
+  const auto loader =
+      make_data_loader<samplers::SequentialSampler>(numbers(), DataLoaderOptions().batch_size(1));
+  auto first = loader->begin();
+  EXPECT_EQ(of(first), 0);
+  auto second = loader->begin();
+  EXPECT_EQ(of(second), 0);
+  ++first;
+  EXPECT_EQ(of(first), 1);
+  ++second;
+  EXPECT_EQ(of(second), 2);
+  auto unread = loader->begin();
+  EXPECT_EQ(of(unread), 0) << "also where neither was at its end";
+  const auto ahead = make_data_loader<samplers::SequentialSampler>(
+      numbers(), DataLoaderOptions().batch_size(1).workers(1));
+  auto reading = ahead->begin();
+  EXPECT_EQ(error_of([&] { ahead->begin(); }),
+            "Attempted to get a new DataLoader iterator while another iterator is not yet "
+            "exhausted");
 }
 
 TEST(Loader, OptionsAreRead) {

@@ -9,6 +9,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
+#include "taeda/tensor/mapped.h"
 
 namespace taeda::map_programs {
 
@@ -68,7 +69,8 @@ class Runner {
       inside[a] = sample;
       return steps(begin, end, std::move(inside), true).back();
     };
-    if (at_once_) return func::vmap(one, {.in_dims = {in}, .out_dims = {out}})(x);
+    // A map may give memory that others see, as any operation; a loop never does.
+    if (at_once_) return func::vmap(one, {.in_dims = {in}, .out_dims = {out}})(x).clone();
     Tensors parts;
     for (int64_t i = 0; i < x.size(in); ++i) parts.push_back(one(x.select(in, i)));
     return stack(parts, out);

@@ -12,11 +12,17 @@
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/index/index.h"
+#include "taeda/ops/index/scatter.h"
 #include "taeda/ops/linalg/matmul.h"
+#include "taeda/ops/nn/ctc_loss.h"
 #include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/nn/softmax.h"
 #include "taeda/ops/random/random.h"
 #include "taeda/ops/reduce/reduce.h"
+#include "taeda/ops/reduce/selection.h"
+#include "taeda/ops/shape/join.h"
 #include "taeda/ops/shape/shape.h"
+#include "taeda/tensor/mapped.h"
 #include "tests/error_of.h"
 
 namespace taeda {
@@ -200,6 +206,79 @@ TEST(Vmap, RefusesWhatDependsOnASample) {
             std::string::npos);
   EXPECT_NE(words([](const Tensor& a) { return a.index({a.gt(0)}); }).find("a boolean mask"),
             std::string::npos);
+}
+
+/// What `f` gives for all samples at once and for one after the other, and derivatives by them;
+/// nothing may go sample by sample.
+template <class F>
+void expect_as_samples(F f, const Tensor& x) {
+  struct Refuse : WarningHandler {
+    void process(const Warning& w) override { ADD_FAILURE() << w.msg(); }
+  } refuse;
+  const WarningHandlerGuard guard(&refuse);
+  Warning::set_warnAlways(true);
+  const Tensor leaf = x.detach().requires_grad_(), all = vmap(f)(leaf);
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < x.size(0); ++i) parts.push_back(f(leaf.select(0, i)));
+  const Tensor one_by_one = stack(parts, 0);
+  EXPECT_TRUE(all.allclose(one_by_one)) << all << "\nnot\n" << one_by_one;
+  const auto slope = [&](const Tensor& y) {
+    return autograd::grad({y.mul(numbers(y.sizes()).add(2)).sum()}, {leaf}, {}, true)[0];
+  };
+  EXPECT_TRUE(slope(all).allclose(slope(one_by_one)));
+  Warning::set_warnAlways(false);
+}
+
+TEST(Vmap, AlignmentsOfAllSamplesAreOneBatch) {
+  const Tensor scores = log_softmax(numbers({3, 6, 2, 4}), -1);
+  for (const Reduction reduction : {Reduction::None, Reduction::Sum, Reduction::Mean}) {
+    const auto padded = [&](const Tensor& s) {
+      return ctc_loss(s, tensor({{1, 2}, {3, 0}}), {6, 5}, {2, 1}, 0, reduction);
+    };
+    expect_as_samples(padded, scores);
+    const auto joined = [&](const Tensor& s) {
+      return ctc_loss(s, tensor({1, 2, 3}), tensor({6, 5}), tensor({2, 1}), 0, reduction);
+    };
+    expect_as_samples(joined, scores);
+    const auto alone = [&](const Tensor& s) {
+      return ctc_loss(s, tensor({1, 2}), {6}, {2}, 0, reduction);
+    };
+    expect_as_samples(alone, scores.select(2, 0));
+  }
+  const Tensor targets = tensor({{1, 2}, {3, 3}, {2, 1}});
+  const Tensor all = vmap([](const Tensor& s, const Tensor& t) {
+    return ctc_loss(s, t, {6}, {2});
+  })(scores.select(2, 1), targets);
+  for (int64_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(all.select(0, i).allclose(
+        ctc_loss(scores.select(2, 1).select(0, i), targets.select(0, i), {6}, {2})));
+}
+
+TEST(Vmap, DistancesOfRowsAndPlacesOfMemory) {
+  for (const double p : {1.0, 2.0, 3.0})
+    expect_as_samples([&](const Tensor& x) { return pdist(x, p); }, numbers({3, 4, 2}));
+  expect_as_samples([](const Tensor& x) { return pdist(x); }, numbers({2, 1, 2}));
+  const auto scatter = [](const Tensor& x) {
+    return as_strided_scatter(x, x.sum().expand({2}), {2}, {2});
+  };
+  expect_as_samples(scatter, numbers({3, 2, 3}));
+  expect_as_samples(scatter, numbers({3, 5, 2}).transpose(1, 2));
+  expect_as_samples(scatter, numbers({2, 3, 5}).transpose(0, 1).narrow(2, 1, 4));
+  const Tensor shared = numbers({5});
+  expect_as_samples([&](const Tensor& x) { return as_strided_scatter(shared, x, {2}, {2}).sin(); },
+                    numbers({3, 2}));
+}
+
+TEST(Vmap, ChangesOfWhatAGradientKeptAreSeenWithAndWithoutAMap) {
+  const auto changed = [](const Tensor& x) {
+    const Tensor y = x.cumprod(0), z = y.clone();
+    y.zero_();
+    return z;
+  };
+  const Tensor x = numbers({3}).requires_grad_();
+  for (const Tensor& z : {changed(x.select(0, 1)), vmap(changed)(x)})
+    EXPECT_NE(error_of([&] { z.sum().backward(); }).find("modified by an inplace operation"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -14,6 +14,17 @@ Tensor numbers() { return arange(4.0f); }
 Tensor longs(std::vector<int64_t> v) { return tensor(v, kLong); }
 nn::Sequential two_layers() { return nn::Sequential(nn::Linear(2, 2), nn::Linear(2, 2)); }
 
+auto lstm_of(const R::PackedSequence& x) { return nn::LSTM(1, 2)->forward_with_packed_input(x); }
+
+/// Does work that is captured.
+template <class F>
+void capture(const F& work) {
+  DeviceGraph graph(kCPU);
+  const Tensor x = numbers();
+  const GraphCapture recording(graph);
+  work(graph, x);
+}
+
 const std::vector<Row> wrong_nn = {
     REFUSED(Error, R::pack_padded_sequence(rand({3, 2, 1}), longs({3, 4})),
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is"),
@@ -84,48 +95,23 @@ const std::vector<Row> wrong_nn = {
     REFUSED(Error, R::pack_sequence({rand({0})}), "Cannot pack empty tensors."),
     REFUSED(Error, R::unpack_sequence(R::PackedSequence(rand({3, 1}), longs({5, 1}))),
             "Expected batch_sizes to sum to the number of rows, 3, but they sum to 6"),
+    REFUSED(Error, lstm_of(R::PackedSequence(rand({3, 1}), longs({2, 2}))),
+            "Expected batch_sizes to sum to the number of rows, 3, but they sum to 4"),
+    REFUSED(Error, lstm_of(R::PackedSequence(rand({3, 5}), longs({2, 1}))),
+            "input.size(-1) must be equal to input_size. Expected 1, got 5"),
     REFUSED(
         Error,
-        [] {
-          nn::LSTM l(1, 2);
-          l->forward_with_packed_input(R::PackedSequence(rand({3, 1}), longs({2, 2})));
-        }(),
-        "Expected batch_sizes to sum to the number of rows, 3, but they sum to 4"),
-    REFUSED(
-        Error,
-        [] {
-          nn::LSTM l(1, 2);
-          l->forward_with_packed_input(R::PackedSequence(rand({3, 5}), longs({2, 1})));
-        }(),
-        "input.size(-1) must be equal to input_size. Expected 1, got 5"),
-    REFUSED(
-        Error,
-        [] {
-          nn::GRU l(1, 2);
-          l->forward_with_packed_input(R::PackedSequence(rand({3, 1}), longs({1, 2})));
-        }(),
+        nn::GRU(1, 2)->forward_with_packed_input(R::PackedSequence(rand({3, 1}), longs({1, 2}))),
         "Expected batch_sizes to be positive and not to grow"),
     REFUSED(
         IndexError,
-        [] {
-          nn::LSTM l(1, 2);
-          l->forward_with_packed_input(
-              R::PackedSequence(rand({3, 1}), longs({2, 1}), longs({0, 9}), longs({0, 9})));
-        }(),
+        lstm_of(R::PackedSequence(rand({3, 1}), longs({2, 1}), longs({0, 9}), longs({0, 9}))),
         "index out of range in self"),
+    REFUSED(Error, lstm_of(R::PackedSequence(rand({3, 1}), longs({INT64_MAX, 3}))),
+            "PackedSequence: integer overflow in the calculation of sizes"),
     REFUSED(
         Error,
-        [] {
-          nn::LSTM l(1, 2);
-          l->forward_with_packed_input(R::PackedSequence(rand({3, 1}), longs({INT64_MAX, 3})));
-        }(),
-        "PackedSequence: integer overflow in the calculation of sizes"),
-    REFUSED(
-        Error,
-        [] {
-          nn::LSTM l(1, 2);
-          l->forward(rand({3, 1, 1}), std::make_tuple(rand({9, 1, 2}), rand({1, 1, 2})));
-        }(),
+        nn::LSTM(1, 2)->forward(rand({3, 1, 1}), std::make_tuple(rand({9, 1, 2}), rand({1, 1, 2}))),
         "Expected hidden size [1, 1, 2], got [9, 1, 2]"),
     REFUSED(ValueError, nn::LSTM({.input_size = 0, .hidden_size = 2}),
             "input_size must be greater than zero, but got 0"),
@@ -145,20 +131,10 @@ const std::vector<Row> wrong_nn = {
             "Storage size calculation overflowed with sizes=[8, 4611686018427387904]"),
     REFUSED(Error, nn::GRU({.input_size = 1, .hidden_size = kHuge}),
             "RNN: integer overflow in the calculation of sizes"),
-    REFUSED(
-        Error,
-        [] {
-          DeviceGraph g(kCPU);
-          g.replay();
-        }(),
-        "Called CUDAGraph::replay without a preceding successful capture."),
-    REFUSED(
-        Error,
-        [] {
-          DeviceGraph g(kCPU);
-          g.capture_end();
-        }(),
-        "Called CUDAGraph::capture_end without a preceding capture_begin."),
+    REFUSED(Error, DeviceGraph(kCPU).replay(),
+            "Called CUDAGraph::replay without a preceding successful capture."),
+    REFUSED(Error, DeviceGraph(kCPU).capture_end(),
+            "Called CUDAGraph::capture_end without a preceding capture_begin."),
     REFUSED(
         Error,
         [] {
@@ -173,58 +149,18 @@ const std::vector<Row> wrong_nn = {
               GraphCapture d(h);
             }()),
             "this thread is already capturing a graph"),
-    REFUSED(
-        Error,
-        [] {
-          DeviceGraph g(kCPU);
-          GraphCapture c(g);
-          g.replay();
-        }(),
-        "Called CUDAGraph::replay without a preceding successful capture."),
-    REFUSED(
-        Error,
-        [] {
-          DeviceGraph g(kCPU);
-          GraphCapture c(g);
-          g.reset();
-        }(),
-        "Called CUDAGraph::reset during its capture."),
-    REFUSED(
-        Error,
-        [] {
-          DeviceGraph g(kCPU);
-          Tensor x = numbers();
-          GraphCapture c(g);
-          (void)(x + 1).item();
-        }(),
-        "a Tensor with 4 elements cannot be converted to Scalar"),
-    REFUSED(
-        Error,
-        [] {
-          DeviceGraph g(kCPU);
-          Tensor x = numbers();
-          GraphCapture c(g);
-          (void)nonzero(x);
-        }(),
-        "CPU error: operation not permitted when stream is capturing (nonzero,"),
-    REFUSED(
-        Error,
-        [] {
-          DeviceGraph g(kCPU);
-          Tensor x = numbers();
-          GraphCapture c(g);
-          (void)poisson(x);
-        }(),
-        "CPU error: operation not permitted when stream is capturing (poisson): it"),
-    REFUSED(
-        Error,
-        [] {
-          DeviceGraph g(kCPU);
-          Tensor x = numbers();
-          GraphCapture c(g);
-          throw Error("left");
-        }(),
-        "left"),
+    REFUSED(Error, capture([](DeviceGraph& g, const Tensor&) { g.replay(); }),
+            "Called CUDAGraph::replay without a preceding successful capture."),
+    REFUSED(Error, capture([](DeviceGraph& g, const Tensor&) { g.reset(); }),
+            "Called CUDAGraph::reset during its capture."),
+    REFUSED(Error, capture([](DeviceGraph&, const Tensor& x) { (void)(x + 1).item(); }),
+            "a Tensor with 4 elements cannot be converted to Scalar"),
+    REFUSED(Error, capture([](DeviceGraph&, const Tensor& x) { (void)nonzero(x); }),
+            "CPU error: operation not permitted when stream is capturing (nonzero,"),
+    REFUSED(Error, capture([](DeviceGraph&, const Tensor& x) { (void)poisson(x); }),
+            "CPU error: operation not permitted when stream is capturing (poisson): it"),
+    REFUSED(Error, capture([](DeviceGraph&, const Tensor&) { throw Error("left"); }),
+            "left"),
     REFUSED(
         Error,
         [] {
@@ -235,28 +171,17 @@ const std::vector<Row> wrong_nn = {
         }(),
         "This CUDAGraph instance already owns a captured graph. To capture a new"),
     REFUSED(Error, DeviceGraph(static_cast<DeviceType>(77)), "no device type has the number 77"),
-    REFUSED(
-        ValueError,
-        [] {
-          auto f = nn::make_graphed_callables(nn::TensorFunction(), {numbers()});
-          f({numbers()});
-        }(),
-        "make_graphed_callables: expected a function, but got an empty one"),
+    REFUSED(ValueError, nn::make_graphed_callables(nn::TensorFunction(), {numbers()})({numbers()}),
+            "make_graphed_callables: expected a function, but got an empty one"),
     REFUSED(
         Error,
-        [] {
-          auto f = nn::make_graphed_callables([](const Tensors& x) { return Tensors{x[0] + 1}; },
-                                              {numbers()});
-          f({rand({5})});
-        }(),
+        nn::make_graphed_callables([](const Tensors& x) { return Tensors{x[0] + 1}; },
+                                   {numbers()})({rand({5})}),
         "a graphed callable takes arguments like its samples: argument 0 has shape"),
     REFUSED(
         Error,
-        [] {
-          auto f = nn::make_graphed_callables([](const Tensors& x) { return Tensors{x[0] + 1}; },
-                                              {numbers()});
-          f({});
-        }(),
+        nn::make_graphed_callables([](const Tensors& x) { return Tensors{x[0] + 1}; },
+                                   {numbers()})({}),
         "a graphed callable for 1 arguments was called with 0"),
     REFUSED(
         Error,
@@ -267,11 +192,8 @@ const std::vector<Row> wrong_nn = {
         "nn::make_graphed_callables(): Expected a tensor, but got an undefined"),
     REFUSED(
         Error,
-        [] {
-          auto f = nn::make_graphed_callables([](const Tensors&) { return Tensors{Tensor()}; },
-                                              {numbers()});
-          f({numbers()});
-        }(),
+        nn::make_graphed_callables([](const Tensors&) { return Tensors{Tensor()}; },
+                                   {numbers()})({numbers()}),
         "nn::make_graphed_callables(): Expected a tensor, but got an undefined"),
     REFUSED(
         Error,
@@ -284,11 +206,7 @@ const std::vector<Row> wrong_nn = {
             "graph_numbers: no graph is being captured on cpu by this thread"),
     REFUSED(
         ValueError,
-        [] {
-          DeviceGraph g(kCPU);
-          GraphCapture c(g);
-          graph_numbers(Device(kCPU), 2, nullptr);
-        }(),
+        capture([](DeviceGraph&, const Tensor&) { graph_numbers(Device(kCPU), 2, nullptr); }),
         "graph_numbers: expected a function as fill, but got an empty one"),
     REFUSED(Error, nn::Pipe(nn::Sequential{nullptr}, nn::PipeOptions(2)),
             "Accessing empty ModuleHolder"),

@@ -73,8 +73,10 @@ TEST(WrongUse, SchedulesWithoutNumbers) {
 TEST(WrongUse, ClippingWithoutNumbers) {
   const Tensor p = rand({2}).requires_grad_();
   p.mutable_grad() = ones({2});
-  EXPECT_THAT(error_of([&] { nn::utils::clip_grad_norm_({p}, kNaN); }), HasSubstr("nan and 2"));
-  EXPECT_THAT(error_of([&] { nn::utils::clip_grad_norm_({p}, 1, kNaN); }), HasSubstr("1 and nan"));
+  EXPECT_THAT(error_of([&] { nn::utils::clip_grad_norm_({p}, kNaN); }),
+              HasSubstr("at least 0, but got nan"));
+  EXPECT_THAT(error_of([&] { nn::utils::clip_grad_norm_({p}, 1, kNaN); }),
+              HasSubstr("a number as norm_type"));
   EXPECT_THAT(error_of([&] { nn::utils::clip_grad_value_({p}, kNaN); }), HasSubstr("got nan"));
   EXPECT_EQ(p.grad().sum().item<float>(), 2);
   EXPECT_THAT(error_of([&] { hardtanh(p, 1, 0); }),

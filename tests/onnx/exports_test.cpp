@@ -184,6 +184,13 @@ TEST(Exports, WhatCannotBeWrittenIsRefusedByName) {
               HasSubstr("the operation 'masked_select' cannot be exported"));
 }
 
+TEST(Exports, TakeOneTensorWithoutBraces) {
+  nn::Sequential net(nn::Linear(4, 2));
+  const TemporaryFolder folder;
+  export_model(net, randn({3, 4}), folder / "net.onnx");
+  EXPECT_EQ(read(folder / "net.onnx").inputs[0].type(), "float32 [3, 4]");
+}
+
 TEST(Exports, ErrorsNameTheModule) {
   struct LayerImpl : nn::Cloneable<LayerImpl> {
     void reset() override {}

@@ -163,6 +163,20 @@ TEST(Fft, IgnoresImaginaryPartsThatRealNumbersCannotHave) {
   }
 }
 
+TEST(Fft, OfRealNumbersIsFiniteWhereItsSumsAre) {
+  const float big = 3e38f;
+  const auto parts = [](const Tensor& x) { return values<float>(view_as_real(x).reshape({-1})); };
+  using Floats = std::vector<float>;
+  EXPECT_EQ(parts(fft::rfft(tensor({big, 0.0f}))), (Floats{big, 0, big, 0}));
+  EXPECT_EQ(parts(fft::rfft(tensor({0.0f, -big}))), (Floats{-big, 0, big, 0}));
+  const auto back = [](const std::vector<float>& x, fft::OptionalNorm norm) {
+    return values<float>(fft::irfft(tensor(x).to(kComplexFloat), {}, -1, norm));
+  };
+  EXPECT_EQ(back({big, big}, {}), (Floats{big, 0}));
+  EXPECT_EQ(back({big, 0}, "forward"), (Floats{big, big}));
+  EXPECT_EQ(back({0, big, 0}, {}), (Floats{big / 2, 0, -big / 2, 0}));
+}
+
 TEST(Fft, PromotesAsPyTorchDoes) {
   EXPECT_EQ(fft::fft(arange(4)).dtype(), kComplexFloat);
   EXPECT_EQ(fft::rfft(ones({4}, kBool)).dtype(), kComplexFloat);

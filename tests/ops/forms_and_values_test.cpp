@@ -13,6 +13,7 @@
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/special.h"
+#include "taeda/ops/elementwise/torch_special.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/index/scatter.h"
 #include "taeda/ops/linalg/matmul.h"
@@ -216,6 +217,11 @@ TEST(SpecialFunctions, AtTheirEdges) {
   expect_alike(of({0, kInfinite, 0.5}).sinc(), of({1, kNotANumber, 2 / std::acos(-1.0)}));
   expect_alike(xlogy(of({0, 0, 0, kNotANumber}), of({0, kNotANumber, kInfinite, 1})),
                of({0, kNotANumber, 0, kNotANumber}));
+  const Tensor two = of({2}).to(kFloat);  // has no number as large as 1e39
+  expect_alike(xlogy(two, 1e39).to(kDouble), of({kInfinite}));
+  expect_alike(xlogy(1e39, two).to(kDouble), of({kInfinite}));
+  expect_alike(special::xlog1py(two, 1e39).to(kDouble), of({kInfinite}));
+  expect_alike(special::zeta(two, 1e39).to(kDouble), of({0}));
   expect_alike(heaviside(of({kNotANumber, 0, -0.0}), of({5, kNotANumber, 3})),
                of({0, kNotANumber, 3}));
   expect_alike(fmax(of({1, kNotANumber}), of({kNotANumber, kNotANumber})), of({1, kNotANumber}));
@@ -485,7 +491,7 @@ TEST(Parts, SayWhatDoesNotFit) {
   EXPECT_EQ(error_of([&] { f.masked_scatter(yes, zeros({4}, kLong)); }),
             "masked_scatter: expected self and source to have same dtypes but gotFloat and Long");
   EXPECT_EQ(error_of([&] { f.masked_scatter(f, zeros({4})); }),
-            "Mask tensor can take 0 and 1 values only");
+            "masked_scatter_ only supports boolean masks, but got mask with dtype Float");
   const Tensor index = zeros({2, 2}, kLong);
   EXPECT_EQ(error_of([&] { f.scatter_reduce(0, index, f, "x"); }),
             "reduce argument must be either sum, prod, mean, amax or amin, got x");

@@ -12,6 +12,7 @@
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/nn/dropout.h"
+#include "taeda/ops/out_forms.h"
 #include "taeda/ops/reduce/sort.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
@@ -132,6 +133,11 @@ TEST(Random, Multinomial) {
               multinomial(tensor({-1.0, 0.2}), 1);
             }),
             "probability tensor contains either `inf`, `nan` or element < 0");
+  EXPECT_EQ(error_of([] {
+              Tensor out = empty({1}, kInt);
+              multinomial_out(out, ones({2}), 1);
+            }),
+            "Expected out tensor to have dtype long int, but got int instead");
   EXPECT_EQ(error_of([] { multinomial(zeros({2}), 1); }),
             "invalid multinomial distribution (sum of probabilities <= 0)");
 }

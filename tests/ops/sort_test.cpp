@@ -118,8 +118,7 @@ void expect_selected(const Tensor& x, const Tensor& nans) {
 
 TEST(Select, IsWhatTheSortedLineHas) {
   manual_seed(1);
-  for (const ScalarType t :
-       {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16})
+  for (const ScalarType t : {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16})
     for (const int64_t n : {7, 300, 1700}) {
       const Tensor x = randint(0, 100, {5, n}).sub(t == kByte ? 0 : 50).to(t);
       Tensor nans = zeros({5, 1}, kLong);
@@ -205,6 +204,15 @@ TEST(Searchsorted, NumbersAreNotCutToTheDtypeOfTheSequence) {
   EXPECT_EQ(searchsorted(whole, 2.5).item<int64_t>(), 4);
   EXPECT_EQ(bucketize(-1.5, whole, false, true).item<int64_t>(), 3);
   EXPECT_EQ(bucketize(3, whole).item<int64_t>(), 4);
+  EXPECT_EQ(searchsorted(whole.to(kChar), 300).item<int64_t>(), 6);
+}
+
+TEST(Searchsorted, NumbersThatTheDtypeOfTheSequenceHasNotLieBehindAllItHas) {
+  const Tensor ends = tensor({1.0f, HUGE_VALF});
+  EXPECT_EQ(searchsorted(ends, 1e39).item<int64_t>(), 1);
+  EXPECT_EQ(searchsorted(ends, 1e39, false, true).item<int64_t>(), 1);
+  EXPECT_EQ(bucketize(-1e39, ends).item<int64_t>(), 0);
+  EXPECT_EQ(bucketize(1e5, ends.to(kHalf)).item<int64_t>(), 1);
 }
 
 TEST(Searchsorted, BothSides) {

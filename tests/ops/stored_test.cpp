@@ -133,6 +133,8 @@ TEST(StoredDtypes, ComplexHalvesComputeByComplexFloats) {
   is(make_complex(ones({1}, kHalf), zeros({1}, kHalf)), half, ones({1}));
   EXPECT_EQ(x.select(0, 1).item<C>(), C(3, -4));
   EXPECT_EQ(error_of([&] { x.div(x); }), "\"div\" not implemented for 'ComplexHalf'");
+  EXPECT_EQ(error_of([&] { x.sum(); }), "\"sum\" not implemented for 'ComplexHalf'");
+  EXPECT_EQ(error_of([&] { x.mean(); }), "\"mean\" not implemented for 'ComplexHalf'");
   EXPECT_EQ(promote_types(kComplexHalf, kBFloat16), kComplexFloat);
   EXPECT_EQ(promote_types(kDouble, kComplexHalf), kComplexDouble);
   const Tensor leaf = wide.detach().requires_grad_();

@@ -83,7 +83,6 @@ const std::map<std::string, Made (*)(const std::vector<Tensor>&)> kOptimizers = 
 
 /// The option of a number, and its place there.
 std::pair<std::string, size_t> option_of(const std::string& optimizer, const std::string& number) {
-  if (number == "strong_wolfe") return {"line_search_fn", 0};
   if (const Rule* rule = find_rule(optimizer))
     for (const RuleField& field : rule->fields)
       if (number == field.name) return {field.option, static_cast<size_t>(std::max(field.part, 0))};

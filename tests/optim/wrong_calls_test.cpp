@@ -31,236 +31,108 @@ void one_cycle(const Change& change) {
   optim::OneCycleLR(with_momentum, options);
 }
 
+template <class E, class Call>
+void expect_refused(const Call& call, const std::string& words) {
+  SCOPED_TRACE(words);
+  try {
+    call();
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_STREQ(typeid(e).name(), typeid(E).name());
+    EXPECT_THAT(e.what(), ::testing::HasSubstr(words));
+  }
+}
+
+/// What every optimizer refuses: `good` are its options, `numbers` those that must be 0 at least.
+template <class Optimizer, class Options>
+struct Refusals {
+  struct Number {
+    const char* refusal;
+    Options& (Options::*set)(const double&);
+  };
+  void check(const char* name, const std::vector<Number>& numbers) const {
+    SCOPED_TRACE(name);
+    for (const Number& number : numbers)
+      for (const double wrong : {-0.1, kNaN, -HUGE_VAL})
+        expect_refused<ValueError>([&] { make((Options(good).*number.set)(wrong)); },
+                                   taeda::detail::concat(number.refusal, wrong));
+    const auto refuse = [&](const Params& params, const char* words) {
+      expect_refused<ValueError>([&] { Optimizer(params, good); }, words);
+    };
+    refuse({}, "optimizer got an empty parameter list");
+    refuse({Tensor()}, "optimizer can only optimize Tensors, but one of the params is undefined");
+    refuse({weight() * 2}, "can't optimize a non-leaf Tensor");
+    refuse(twice(), "some parameters appear in more than one parameter group");
+    expect_refused<Error>(
+        [&] {
+          Optimizer(Params{weight(), weight()}, good).state(rand({2}));
+        },
+        "this optimizer does not hold the given parameter");
+    expect_refused<ValueError>(
+        [&] {
+          make(good).load_state_dict({"Nothing", {}, {}});
+        },
+        taeda::detail::concat("loaded state dict is that of an optimizer of "
+                              "class Nothing, but this one is of class ",
+                              name));
+  }
+  void check_betas() const {
+    const auto refuse = [&](double beta1, double beta2, const char* words) {
+      expect_refused<ValueError>(
+          [&] {
+            make(Options(good).betas({beta1, beta2}));
+          },
+          taeda::detail::concat("Invalid beta parameter at index ", words));
+    };
+    refuse(-0.1, 0.9, "0: -0.1");
+    refuse(1.0, 0.9, "0: 1");
+    refuse(0.9, 1.0, "1: 1");
+    refuse(0.9, kNaN, "1: nan");
+    refuse(kNaN, 0.9, "0: nan");
+    refuse(2.0, 0.9, "0: 2");
+  }
+  static Optimizer make(const Options& options) { return Optimizer(Params{weight()}, options); }
+  Options good = {};
+};
+
+template <class Optimizer, class Options>
+void check_adam(const char* name) {
+  using Checked = Refusals<Optimizer, Options>;
+  Checked().check(name, {{"Invalid learning rate: ", &Options::lr},
+                         {"Invalid epsilon value: ", &Options::eps},
+                         {"Invalid weight_decay value: ", &Options::weight_decay}});
+  Checked().check_betas();
+}
+
+TEST(WrongCallsOfOptimizers, OfEachAreRefused) {
+  using SGD = optim::SGDOptions;
+  using RMSprop = optim::RMSpropOptions;
+  using Adagrad = optim::AdagradOptions;
+  Refusals<optim::SGD, SGD>{SGD(0.1)}.check("SGD",
+                                            {{"Invalid learning rate: ", &SGD::lr},
+                                             {"Invalid momentum value: ", &SGD::momentum},
+                                             {"Invalid weight_decay value: ", &SGD::weight_decay}});
+  Refusals<optim::RMSprop, RMSprop>().check(
+      "RMSprop", {{"Invalid learning rate: ", &RMSprop::lr},
+                  {"Invalid alpha value: ", &RMSprop::alpha},
+                  {"Invalid epsilon value: ", &RMSprop::eps},
+                  {"Invalid weight_decay value: ", &RMSprop::weight_decay},
+                  {"Invalid momentum value: ", &RMSprop::momentum}});
+  Refusals<optim::Adagrad, Adagrad>().check(
+      "Adagrad",
+      {{"Invalid learning rate: ", &Adagrad::lr},
+       {"Invalid lr_decay value: ", &Adagrad::lr_decay},
+       {"Invalid weight_decay value: ", &Adagrad::weight_decay},
+       {"Invalid initial_accumulator_value value: ", &Adagrad::initial_accumulator_value},
+       {"Invalid epsilon value: ", &Adagrad::eps}});
+  check_adam<optim::Adam, optim::AdamOptions>("Adam");
+  check_adam<optim::AdamW, optim::AdamWOptions>("AdamW");
+  check_adam<optim::Adamax, optim::AdamaxOptions>("Adamax");
+  check_adam<optim::NAdam, optim::NAdamOptions>("NAdam");
+  check_adam<optim::RAdam, optim::RAdamOptions>("RAdam");
+}
+
 const std::vector<Row> wrong_optimizers = {
-    REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).lr(-0.1)),
-            "Invalid learning rate: -0.1"),
-    REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).lr(kNaN)),
-            "Invalid learning rate: nan"),
-    REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).lr(-HUGE_VAL)),
-            "Invalid learning rate: -inf"),
-    REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).momentum(-0.1)),
-            "Invalid momentum value: -0.1"),
-    REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).momentum(kNaN)),
-            "Invalid momentum value: nan"),
-    REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).momentum(-HUGE_VAL)),
-            "Invalid momentum value: -inf"),
-    REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).weight_decay(-0.1)),
-            "Invalid weight_decay value: -0.1"),
-    REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).weight_decay(kNaN)),
-            "Invalid weight_decay value: nan"),
-    REFUSED(ValueError,
-            optim::SGD(Params{weight()}, optim::SGDOptions(0.1).weight_decay(-HUGE_VAL)),
-            "Invalid weight_decay value: -inf"),
-    REFUSED(ValueError, optim::SGD(Params{}, optim::SGDOptions(0.1)),
-            "optimizer got an empty parameter list"),
-    REFUSED(ValueError, optim::SGD(Params{Tensor()}, optim::SGDOptions(0.1)),
-            "optimizer can only optimize Tensors, but one of the params is undefined"),
-    REFUSED(ValueError, optim::SGD(Params{weight() * 2}, optim::SGDOptions(0.1)),
-            "can't optimize a non-leaf Tensor"),
-    REFUSED(Error, optim::SGD(Params{weight(), weight()}, optim::SGDOptions(0.1)).state(rand({2})),
-            "this optimizer does not hold the given parameter"),
-    REFUSED(ValueError, optim::SGD(twice(), optim::SGDOptions(0.1)),
-            "some parameters appear in more than one parameter group"),
-    REFUSED(
-        ValueError,
-        optim::SGD(Params{weight()}, optim::SGDOptions(0.1)).load_state_dict({"Nothing", {}, {}}),
-        "loaded state dict is that of an optimizer of class Nothing, but this one is of class "
-        "SGD"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().lr(-0.1)),
-            "Invalid learning rate: -0.1"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().lr(kNaN)),
-            "Invalid learning rate: nan"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().lr(-HUGE_VAL)),
-            "Invalid learning rate: -inf"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().eps(-0.1)),
-            "Invalid epsilon value: -0.1"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().eps(kNaN)),
-            "Invalid epsilon value: nan"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().eps(-HUGE_VAL)),
-            "Invalid epsilon value: -inf"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().weight_decay(-0.1)),
-            "Invalid weight_decay value: -0.1"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().weight_decay(kNaN)),
-            "Invalid weight_decay value: nan"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().weight_decay(-HUGE_VAL)),
-            "Invalid weight_decay value: -inf"),
-    REFUSED(ValueError, optim::Adam(Params{}, optim::AdamOptions()),
-            "optimizer got an empty parameter list"),
-    REFUSED(ValueError, optim::Adam(Params{Tensor()}, optim::AdamOptions()),
-            "optimizer can only optimize Tensors, but one of the params is undefined"),
-    REFUSED(ValueError, optim::Adam(Params{weight() * 2}, optim::AdamOptions()),
-            "can't optimize a non-leaf Tensor"),
-    REFUSED(Error, optim::Adam(Params{weight(), weight()}, optim::AdamOptions()).state(rand({2})),
-            "this optimizer does not hold the given parameter"),
-    REFUSED(ValueError, optim::Adam(twice(), optim::AdamOptions()),
-            "some parameters appear in more than one parameter group"),
-    REFUSED(
-        ValueError,
-        optim::Adam(Params{weight()}, optim::AdamOptions()).load_state_dict({"Nothing", {}, {}}),
-        "loaded state dict is that of an optimizer of class Nothing, but this one is of class "
-        "Adam"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().lr(-0.1)),
-            "Invalid learning rate: -0.1"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().lr(kNaN)),
-            "Invalid learning rate: nan"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().lr(-HUGE_VAL)),
-            "Invalid learning rate: -inf"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().eps(-0.1)),
-            "Invalid epsilon value: -0.1"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().eps(kNaN)),
-            "Invalid epsilon value: nan"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().eps(-HUGE_VAL)),
-            "Invalid epsilon value: -inf"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().weight_decay(-0.1)),
-            "Invalid weight_decay value: -0.1"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().weight_decay(kNaN)),
-            "Invalid weight_decay value: nan"),
-    REFUSED(ValueError,
-            optim::AdamW(Params{weight()}, optim::AdamWOptions().weight_decay(-HUGE_VAL)),
-            "Invalid weight_decay value: -inf"),
-    REFUSED(ValueError, optim::AdamW(Params{}, optim::AdamWOptions()),
-            "optimizer got an empty parameter list"),
-    REFUSED(ValueError, optim::AdamW(Params{Tensor()}, optim::AdamWOptions()),
-            "optimizer can only optimize Tensors, but one of the params is undefined"),
-    REFUSED(ValueError, optim::AdamW(Params{weight() * 2}, optim::AdamWOptions()),
-            "can't optimize a non-leaf Tensor"),
-    REFUSED(Error, optim::AdamW(Params{weight(), weight()}, optim::AdamWOptions()).state(rand({2})),
-            "this optimizer does not hold the given parameter"),
-    REFUSED(ValueError, optim::AdamW(twice(), optim::AdamWOptions()),
-            "some parameters appear in more than one parameter group"),
-    REFUSED(
-        ValueError,
-        optim::AdamW(Params{weight()}, optim::AdamWOptions()).load_state_dict({"Nothing", {}, {}}),
-        "loaded state dict is that of an optimizer of class Nothing, but this one is of "
-        "class AdamW"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().lr(-0.1)),
-            "Invalid learning rate: -0.1"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().lr(kNaN)),
-            "Invalid learning rate: nan"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().lr(-HUGE_VAL)),
-            "Invalid learning rate: -inf"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().alpha(-0.1)),
-            "Invalid alpha value: -0.1"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().alpha(kNaN)),
-            "Invalid alpha value: nan"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().alpha(-HUGE_VAL)),
-            "Invalid alpha value: -inf"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().eps(-0.1)),
-            "Invalid epsilon value: -0.1"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().eps(kNaN)),
-            "Invalid epsilon value: nan"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().eps(-HUGE_VAL)),
-            "Invalid epsilon value: -inf"),
-    REFUSED(ValueError,
-            optim::RMSprop(Params{weight()}, optim::RMSpropOptions().weight_decay(-0.1)),
-            "Invalid weight_decay value: -0.1"),
-    REFUSED(ValueError,
-            optim::RMSprop(Params{weight()}, optim::RMSpropOptions().weight_decay(kNaN)),
-            "Invalid weight_decay value: nan"),
-    REFUSED(ValueError,
-            optim::RMSprop(Params{weight()}, optim::RMSpropOptions().weight_decay(-HUGE_VAL)),
-            "Invalid weight_decay value: -inf"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().momentum(-0.1)),
-            "Invalid momentum value: -0.1"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight()}, optim::RMSpropOptions().momentum(kNaN)),
-            "Invalid momentum value: nan"),
-    REFUSED(ValueError,
-            optim::RMSprop(Params{weight()}, optim::RMSpropOptions().momentum(-HUGE_VAL)),
-            "Invalid momentum value: -inf"),
-    REFUSED(ValueError, optim::RMSprop(Params{}, optim::RMSpropOptions()),
-            "optimizer got an empty parameter list"),
-    REFUSED(ValueError, optim::RMSprop(Params{Tensor()}, optim::RMSpropOptions()),
-            "optimizer can only optimize Tensors, but one of the params is undefined"),
-    REFUSED(ValueError, optim::RMSprop(Params{weight() * 2}, optim::RMSpropOptions()),
-            "can't optimize a non-leaf Tensor"),
-    REFUSED(Error,
-            optim::RMSprop(Params{weight(), weight()}, optim::RMSpropOptions()).state(rand({2})),
-            "this optimizer does not hold the given parameter"),
-    REFUSED(ValueError, optim::RMSprop(twice(), optim::RMSpropOptions()),
-            "some parameters appear in more than one parameter group"),
-    REFUSED(ValueError,
-            optim::RMSprop(Params{weight()}, optim::RMSpropOptions())
-                .load_state_dict({"Nothing", {}, {}}),
-            "loaded state dict is that of an optimizer of class Nothing, but this one is of class"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight()}, optim::AdagradOptions().lr(-0.1)),
-            "Invalid learning rate: -0.1"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight()}, optim::AdagradOptions().lr(kNaN)),
-            "Invalid learning rate: nan"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight()}, optim::AdagradOptions().lr(-HUGE_VAL)),
-            "Invalid learning rate: -inf"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight()}, optim::AdagradOptions().lr_decay(-0.1)),
-            "Invalid lr_decay value: -0.1"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight()}, optim::AdagradOptions().lr_decay(kNaN)),
-            "Invalid lr_decay value: nan"),
-    REFUSED(ValueError,
-            optim::Adagrad(Params{weight()}, optim::AdagradOptions().lr_decay(-HUGE_VAL)),
-            "Invalid lr_decay value: -inf"),
-    REFUSED(ValueError,
-            optim::Adagrad(Params{weight()}, optim::AdagradOptions().weight_decay(-0.1)),
-            "Invalid weight_decay value: -0.1"),
-    REFUSED(ValueError,
-            optim::Adagrad(Params{weight()}, optim::AdagradOptions().weight_decay(kNaN)),
-            "Invalid weight_decay value: nan"),
-    REFUSED(ValueError,
-            optim::Adagrad(Params{weight()}, optim::AdagradOptions().weight_decay(-HUGE_VAL)),
-            "Invalid weight_decay value: -inf"),
-    REFUSED(
-        ValueError,
-        optim::Adagrad(Params{weight()}, optim::AdagradOptions().initial_accumulator_value(-0.1)),
-        "Invalid initial_accumulator_value value: -0.1"),
-    REFUSED(
-        ValueError,
-        optim::Adagrad(Params{weight()}, optim::AdagradOptions().initial_accumulator_value(kNaN)),
-        "Invalid initial_accumulator_value value: nan"),
-    REFUSED(ValueError,
-            optim::Adagrad(Params{weight()},
-                           optim::AdagradOptions().initial_accumulator_value(-HUGE_VAL)),
-            "Invalid initial_accumulator_value value: -inf"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight()}, optim::AdagradOptions().eps(-0.1)),
-            "Invalid epsilon value: -0.1"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight()}, optim::AdagradOptions().eps(kNaN)),
-            "Invalid epsilon value: nan"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight()}, optim::AdagradOptions().eps(-HUGE_VAL)),
-            "Invalid epsilon value: -inf"),
-    REFUSED(ValueError, optim::Adagrad(Params{}, optim::AdagradOptions()),
-            "optimizer got an empty parameter list"),
-    REFUSED(ValueError, optim::Adagrad(Params{Tensor()}, optim::AdagradOptions()),
-            "optimizer can only optimize Tensors, but one of the params is undefined"),
-    REFUSED(ValueError, optim::Adagrad(Params{weight() * 2}, optim::AdagradOptions()),
-            "can't optimize a non-leaf Tensor"),
-    REFUSED(Error,
-            optim::Adagrad(Params{weight(), weight()}, optim::AdagradOptions()).state(rand({2})),
-            "this optimizer does not hold the given parameter"),
-    REFUSED(ValueError, optim::Adagrad(twice(), optim::AdagradOptions()),
-            "some parameters appear in more than one parameter group"),
-    REFUSED(ValueError,
-            optim::Adagrad(Params{weight()}, optim::AdagradOptions())
-                .load_state_dict({"Nothing", {}, {}}),
-            "loaded state dict is that of an optimizer of class Nothing, but this one is of class"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().betas({-0.1, 0.9})),
-            "Invalid beta parameter at index 0: -0.1"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().betas({1.0, 0.9})),
-            "Invalid beta parameter at index 0: 1"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().betas({0.9, 1.0})),
-            "Invalid beta parameter at index 1: 1"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().betas({0.9, kNaN})),
-            "Invalid beta parameter at index 1: nan"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().betas({kNaN, 0.9})),
-            "Invalid beta parameter at index 0: nan"),
-    REFUSED(ValueError, optim::Adam(Params{weight()}, optim::AdamOptions().betas({2.0, 0.9})),
-            "Invalid beta parameter at index 0: 2"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().betas({-0.1, 0.9})),
-            "Invalid beta parameter at index 0: -0.1"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().betas({1.0, 0.9})),
-            "Invalid beta parameter at index 0: 1"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().betas({0.9, 1.0})),
-            "Invalid beta parameter at index 1: 1"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().betas({0.9, kNaN})),
-            "Invalid beta parameter at index 1: nan"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().betas({kNaN, 0.9})),
-            "Invalid beta parameter at index 0: nan"),
-    REFUSED(ValueError, optim::AdamW(Params{weight()}, optim::AdamWOptions().betas({2.0, 0.9})),
-            "Invalid beta parameter at index 0: 2"),
     REFUSED(ValueError, optim::SGD(Params{weight()}, optim::SGDOptions(0.1).nesterov(true)),
             "Nesterov momentum requires a momentum and zero dampening"),
     REFUSED(ValueError,

@@ -1,4 +1,6 @@
 // Options, states and closures of the newer optimizers that make no sense.
+#include <deque>
+
 #include "taeda/taeda.h"
 #include "tests/wrong_calls.h"
 
@@ -10,10 +12,19 @@ using Tensors = std::vector<Tensor>;
 Tensor leaf() { return rand({2}).requires_grad_(); }
 Tensor leaf_matrix() { return rand({2, 2}).requires_grad_(); }
 Tensor no_loss() { return {}; }
+/// An optimizer that nobody else has.
+optim::SGD& an_sgd(double momentum = 0) {
+  static std::deque<optim::SGD> all;
+  return all.emplace_back(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(momentum));
+}
+
+optim::LBFGS lbfgs(const optim::LBFGSOptions& options = {}) {
+  return optim::LBFGS(Tensors{leaf()}, options);
+}
 
 /// A step whose loss has the factor `scale`.
 template <class O>
-void take_step(O& o, double scale = 1) {
+void take_step(O&& o, double scale = 1) {
   o.step([&] {
     o.zero_grad();
     const Tensor loss = o.parameters()[0].pow(2).sum() * scale;
@@ -73,25 +84,11 @@ const std::vector<Row> kRows = {
             "LBFGS: the closure returned no loss"),
     REFUSED(Error, optim::LBFGS(Tensors{leaf()}).step([] { return rand({2}); }),
             "a Tensor with 2 elements cannot be converted to Scalar"),
-    ACCEPTED(
-        [] {
-          optim::LBFGS o(Tensors{leaf()});
-          take_step(o, kNaN);
-        }(),
-        "ends the step, as in PyTorch"),
-    ACCEPTED(
-        [] {
-          optim::LBFGS o(Tensors{leaf()}, optim::LBFGSOptions().line_search_fn("strong_wolfe"));
-          take_step(o, kNaN);
-        }(),
-        "ends the step, as in PyTorch"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::LBFGS o(Tensors{leaf()}, optim::LBFGSOptions().history_size(0));
-          take_step(o);
-        }(),
-        "Invalid history_size value: 0"),
+    ACCEPTED(take_step(lbfgs(), kNaN), "ends the step, as in PyTorch"),
+    ACCEPTED(take_step(lbfgs(optim::LBFGSOptions().line_search_fn("strong_wolfe")), kNaN),
+             "ends the step, as in PyTorch"),
+    REFUSED(ValueError, take_step(lbfgs(optim::LBFGSOptions().history_size(0))),
+            "Invalid history_size value: 0"),
     REFUSED(ValueError,
             optim::LBFGS(std::vector<optim::OptimizerParamGroup>{
                 optim::OptimizerParamGroup(Tensors{leaf()}),
@@ -251,92 +248,38 @@ const std::vector<Row> kRows = {
             "loaded state dict has n_averaged -3"),
     REFUSED(Error, reload<optim::AveragedParameters>([](const Tensor&) { return Tensor(); }),
             "optim::AveragedParameters::load_state_dict(): Expected a tensor, but got an"),
+    REFUSED(ValueError, optim::SWALR(an_sgd(), kNaN).step(),
+            "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
+    REFUSED(ValueError, optim::SWALR(an_sgd(), 0.1, -1),
+            "anneal_epochs must be equal or greater than 0, got -1"),
+    REFUSED(ValueError, optim::MultiplicativeLR(an_sgd(), [](int64_t) { return kNaN; }).step(),
+            "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
+    REFUSED(ValueError, optim::MultiplicativeLR(an_sgd(), optim::MultiplicativeLR::Function()),
+            "Expected a function as lr_lambda, but got an empty one"),
+    REFUSED(ValueError, optim::CyclicLR(an_sgd(0.9), kNaN, 1),
+            "Expected a number as base_lr, but got nan"),
+    REFUSED(ValueError, optim::CyclicLR(an_sgd(0.9),
+                                        {.base_lr = 0.1, .max_lr = 1, .step_size_up = 0}),
+            "Expected positive integer step_size_up, but got 0"),
     REFUSED(
         ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, 0.1);
-          optim::SWALR s(o, kNaN);
-          s.step();
-        }(),
-        "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, 0.1);
-          optim::SWALR s(o, 0.1, -1);
-        }(),
-        "anneal_epochs must be equal or greater than 0, got -1"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, 0.1);
-          optim::MultiplicativeLR s(o, [](int64_t) { return kNaN; });
-          s.step();
-        }(),
-        "the learning rate of group 0 in epoch 1 is not a number: it follows from"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, 0.1);
-          optim::MultiplicativeLR s(o, optim::MultiplicativeLR::Function());
-        }(),
-        "Expected a function as lr_lambda, but got an empty one"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, kNaN, 1);
-        }(),
-        "Expected a number as base_lr, but got nan"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .step_size_up = 0});
-        }(),
-        "Expected positive integer step_size_up, but got 0"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .step_size_up = -3});
-        }(),
+        optim::CyclicLR(an_sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_up = -3}),
         "Expected positive integer step_size_up, but got -3"),
     REFUSED(
         ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .step_size_down = 0});
-          s.step();
-        }(),
+        optim::CyclicLR(an_sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .step_size_down = 0}).step(),
         "Expected positive integer step_size_down, but got 0"),
+    REFUSED(ValueError, optim::CyclicLR(an_sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .gamma = kNaN}),
+            "Expected a number as gamma, but got nan"),
     REFUSED(
         ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .gamma = kNaN});
-        }(),
-        "Expected a number as gamma, but got nan"),
-    REFUSED(
-        ValueError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, optim::SGDOptions(0.1).momentum(0.9));
-          optim::CyclicLR s(o, {.base_lr = 0.1, .max_lr = 1, .base_momentum = kNaN});
-        }(),
+        optim::CyclicLR(an_sgd(0.9), {.base_lr = 0.1, .max_lr = 1, .base_momentum = kNaN}),
         "Expected a number as base_momentum, but got nan"),
-    ACCEPTED(
-        [] {
-          optim::SGD o(Tensors{leaf()}, 0.1);
-          o.add_param_group(optim::OptimizerParamGroup(Tensors{}));
-        }(),
-        "None"),
+    ACCEPTED(an_sgd().add_param_group(optim::OptimizerParamGroup(Tensors{})), "None"),
     REFUSED(
         TypeError,
-        [] {
-          optim::SGD o(Tensors{leaf()}, 0.1);
-          o.add_param_group(
-              optim::OptimizerParamGroup(Tensors{leaf()}, std::make_unique<optim::AdamOptions>()));
-        }(),
+        an_sgd().add_param_group(
+            optim::OptimizerParamGroup(Tensors{leaf()}, std::make_unique<optim::AdamOptions>())),
         "SGD: a parameter group has the options of another optimizer"),
     REFUSED(
         Error,

@@ -243,6 +243,8 @@ TEST(CostModel, PresetsAndErrors) {
   EXPECT_EQ(sim::cost_model("h100").half, 989.5e12);
   EXPECT_EQ(sim::cost_model("a100").float32, 19.5e12);
   EXPECT_EQ(sim::cost_model("t4").memory_bandwidth, 0.32e12);
+  for (const char* name : {"RTX 4090", "rtx-4090", "rtx4090"})
+    EXPECT_EQ(sim::cost_model(name).name, "rtx4090");
   try {
     sim::cost_model("h1000");
     FAIL();

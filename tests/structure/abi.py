@@ -116,12 +116,13 @@ def symbols(roots, library):
 
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[[^\]]*\]\]\s*|alignas\([^)]*\)\s*)*(\w+)\s*(?:final\s*)?(?::[^:;{][^;{]*)?$")
 KEYWORDS = set("class struct union const default delete override final public private protected auto requires".split())
+DECLARED = re.compile(r"\bTAEDA_(?:OPTIONS|PARAM_STATE)\((\w+),[^;]*;")  # classes that a macro makes
 NAMESPACE = re.compile(r"\bnamespace\s+((?:inline\s+|\w+|::)+?)\s*$")
 
 
 def classes_of(text):
     """(qualified name, body at its own level) of every class at namespace scope that is no template."""
-    text = strip(text)
+    text = DECLARED.sub(r"class \1 {};", strip(text))
     stack = []  # (kind, name, start of the body's own text pieces)
     begin = 0
     for match in re.finditer(r"[{};]", text):

@@ -117,7 +117,7 @@ class Mistakes(unittest.TestCase):
         self.expect("tag 'out' takes no value, got 'x'", "/// D.\n/// [out: x]" + f)
         self.expect("tag 'also' takes values", "/// D.\n/// [also]" + f)
         self.expect("tag 'in-place' takes at most one value", "/// D.\n/// [in-place: A B]" + f)
-        self.expect("takes accelerators, float32, host, inside, lower, promote, got 'gpu'", "/// D.\n/// [autocast: lower gpu]" + f)
+        self.expect("takes accelerators, float32, host, inside, lower, promote, unsafe, got 'gpu'", "/// D.\n/// [autocast: lower gpu]" + f)
         self.expect("the policy comes first", "/// D.\n/// [autocast: host lower]" + f)
         self.expect("tag 'out' appears twice", "/// D.\n/// [out, out]" + f)
         self.expect("it has no argument 'alpha'", "/// D.\n/// [keyword: alpha]" + f)
@@ -169,10 +169,12 @@ class Making(unittest.TestCase):
     def test_doors_stand_before_bodies_and_know_the_tags(self):
         families = read("/// D.\n/// [in-place: own, autocast: lower host]\nTensor f(const Tensor& self, int64_t n = 1);\n"
                         "/// D.\n/// [not method, composition]\nTensor g(const Tensor& x);\n"
-                        "namespace linalg {\n/// D.\n/// [not method, autocast: lower inside]\nTensor h(const Tensor& x);\n}\n")
+                        "namespace linalg {\n/// D.\n/// [not method, autocast: lower inside]\nTensor h(const Tensor& x);\n}\n"
+                        "/// D.\n/// [not method, autocast: float32 host unsafe accelerators]\nTensor k(const Tensor& x);\n")
         text = emit_doors.doors_cpp(families)
+        self.assertIn('.casts = {policy::Cast::float32, policy::Cast::unsafe}', text)
         self.assertIn('Tensor f(const Tensor& self, int64_t n) {\n  static constexpr OperationTraits traits{.name = "f", '
-                      '.cast = policy::Cast::lower, .devices = policy::host};\n  if (Interceptors::any()) return '
+                      '.casts = {policy::Cast::lower, policy::Cast::none}};\n  if (Interceptors::any()) return '
                       'Door<Tensor(const Tensor&, int64_t)>::pass(traits, do_f, self, n);\n  return do_f(self, n);\n}', text)
         for line in ['Tensor& Tensor::f_(int64_t n) const {', 'traits{.name = "f_"};', "pass(traits, do_f_, *this, n);",
                      "pass_by_parts(traits, do_g, compose_g, x)", 'traits{.name = "linalg_h"};']:
@@ -189,7 +191,7 @@ class Making(unittest.TestCase):
         text = emit_doors.doors_cpp(families)
         self.assertNotIn("f(const Tensor& x) {", text)
         self.assertNotIn("Tensor h(const Tensor& x) {", text)
-        self.assertIn('traits{.name = "g", .observed = false, .cast = policy::Cast::float32};', text)
+        self.assertIn('traits{.name = "g", .observed = false, .casts = {policy::Cast::float32, policy::Cast::float32}};', text)
 
     def test_several_results(self):
         families = read("/// D.\n/// [out, returns: values indices]\n"

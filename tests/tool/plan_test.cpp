@@ -114,6 +114,12 @@ TEST(PlanCommand, DevicesOfSeveralKindsWaitForTheSlowest) {
   EXPECT_THAT(text, HasSubstr("wait for t4, network"));
 }
 
+TEST(PlanCommand, NamesOfDevicesAreReadAsTheyAreWritten) {
+  for (const char* devices : {"'2x RTX 4090'", "'2 x rtx-4090'", "2xrtx4090"})
+    EXPECT_THAT(planned(taeda::detail::concat("cnn --devices ", devices)),
+                HasSubstr("on up to 2 rtx4090"));
+}
+
 TEST_F(Train, PlansTheNetworkOfARun) {
   ASSERT_EQ(taeda_tool(arguments("--model mlp --epochs 1 --device cpu", out)).code, 0);
   const auto plan = plan_of(out + " --devices 4xh100");

@@ -19,6 +19,7 @@
 #include "taeda/ops/reduce/reduce.h"
 #include "taeda/optim/lr_cycles.h"
 #include "taeda/optim/optim.h"
+#include "tests/error_of.h"
 
 namespace taeda {
 namespace {
@@ -238,16 +239,6 @@ TEST_P(TrainerSteps, AreSkippedAsAWholeForOneOfSeveralLosses) {
   EXPECT_EQ(report.outcome, Outcome::Skipped);
   EXPECT_EQ(report.non_finite->str(), "first.bias");
   EXPECT_EQ(all_of(s), before);
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 /// The trainer goes on with the next loss as one does that saw nothing but that.

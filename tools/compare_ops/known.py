@@ -205,7 +205,7 @@ REFUSED = [
     Known("bools in an ordered list", "throws '\"searchsorted\" not implemented for 'Bool", names={"bucketize", "searchsorted"}),
     Known("a pivot matrix of bytes", "throws '.*lu_unpack", names={"lu_unpack"}),
     Known("checks come before the look at whether there are elements", "throws '.*(not implemented for|Expected reduction dim|does not support|received a bool|"
-          "negative dimension|ZeroDivision|weights should be|Expected a floating|can't be cast|Dimension out of range|must be batches of square|"
+          "negative dimension|ZeroDivision|weights should be|expects a floating point output|Expected a floating|can't be cast|Dimension out of range|must be batches of square|"
           "norm on an empty tensor)", when=some_empty),
     Known("elements that share memory are not changed in place", "throws '.*more than one element"),
     Known("results of another dtype are not cut into `out`", "throws 'result type .* can't be cast", form="out", names={
@@ -218,7 +218,7 @@ REFUSED = [
     Known("bounds that cross", "throws 'hardtanh: min_val cannot be greater", names={"hardtanh"}),
     Known("padding_idx is checked", "throws 'Padding_idx must be within", names={"embedding"}),
     Known("numbers that a list's dtype has not", "throws 'value cannot be converted", names={
-        "bucketize", "isin", "masked_fill", "scatter", "index_fill", "fill", "searchsorted"}),
+        "isin", "masked_fill", "scatter", "index_fill", "fill"}),
     Known("invariants of compressed rows are always checked", "throws '.*(crow_indices|col_indices|tensor dimensionality must be)", names={"sparse_csr_tensor"}),
     Known("a matrix with infinities has no singular values", "throws 'linalg.svd: .*non-finite", names={
         "linalg.matrix_norm", "linalg.matrix_rank", "linalg.norm", "linalg.pinv", "linalg.cond", "linalg.svdvals", "pinverse", "nuclear_norm"}),
@@ -241,7 +241,8 @@ DIFFERENT = [
         "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "group_norm", "std", "var", "std_mean", "var_mean",
         "linalg.cond", "linalg.det", "linalg.slogdet", "linalg.tensorinv", "linalg.tensorsolve", "cholesky_inverse", "orgqr", "linalg.pinv", "addmv", "addmm",
         "linalg.vector_norm", "norm_except_dim", "linalg.multi_dot", "layer_norm", "linear", "linalg.matrix_power",
-        "sub", "addbmm", "matmul", "addcdiv", "stft", "istft", "cdist", "pdist", "scaled_dot_product_attention", "linalg.lu_solve", "lu_solve"}),
+        "gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell", "gru", "lstm", "rnn_tanh", "rnn_relu",
+        "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "sub", "addbmm", "matmul", "addcdiv", "stft", "istft", "cdist", "pdist", "scaled_dot_product_attention", "linalg.lu_solve", "lu_solve"}),
     Known("a matrix that is none has no factors to fail at", "throws '.*singular", when=not_finite, names={
         "linalg.inv", "linalg.tensorinv", "linalg.tensorsolve"}),
     Known("remainders of numbers that are many times as large", "values .*, PyTorch .*nan", names={"remainder", "fmod"}),
@@ -268,7 +269,7 @@ DIFFERENT = [
     Known("products of integers' minimum", "values", names={"gcd", "lcm"}, when=some_extreme),
     Known("poles", "values", names={"polygamma", "special.polygamma"}),
     Known("the side of a cut that a zero of a transform lies on", "values", names={"log", "log2", "log10"}, when=some_complex),
-    Known("orders near 0, whose roots PyTorch loses digits by", "values", names={"pdist", "cdist"}),
+    Known("orders near 0, whose roots PyTorch loses digits by", "values", names={"pdist", "cdist", "pairwise_distance"}),
     Known("a pole that a number rounded otherwise lies beside", "values .*inf", names={"lgamma", "special.gammaln"}),
     Known("integers beyond the digits of a float", "values", names=BESSEL | {"corrcoef", "cov"}, when=some_extreme),
     Known("exponentials of what is not finite", "values", names={"matrix_exp", "linalg.matrix_exp"}, when=not_finite),
@@ -307,7 +308,7 @@ GRADIENTS = [
         "silu", "elu", "cumprod", "polar", "addcmul", "renorm", "gradient", "cosine_similarity", "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"}),
     Known("an empty list of dimensions is counted as one place by PyTorch's formula", "gradient: values", names={"std", "var", "std_mean", "var_mean"}),
     Known("where a slope is infinite or no number", "gradient: values", when=not_finite),
-    Known("slopes at zero", "gradient: values", names={"pow", "float_power", "div", "true_divide", "atan2", "log10", "xlogy", "special.xlogy", "kl_div", "norm",
+    Known("slopes at zero", "gradient: values", names={"pow", "float_power", "div", "true_divide", "atan2", "log10", "xlogy", "special.xlogy", "special.xlog1py", "kl_div", "norm",
                                                           "linalg.norm", "linalg.vector_norm", "dist", "hardsigmoid", "hardswish", "hypot"}),
     Known("16-bit numbers are rounded once", "gradient: values", when=some_16_bits),
     Known("less exact in PyTorch", "gradient: values", names=LESS_EXACT | {"lgamma", "addcdiv"}),

@@ -81,6 +81,7 @@ class Reader:
         self.names[str(generated / inc)] = inc
         self.names[str(root / "taeda/tensor/tensor_methods.inc")] = "taeda/tensor/tensor_methods.inc"
         self.texts, self.sources, self.headers, self.seen = {}, {}, {}, set()
+        self.said_by_macros = {}
         self.unit = parse(root, generated, self.paths)
 
     def read(self):
@@ -88,9 +89,9 @@ class Reader:
             self.texts[name] = pathlib.Path(path).read_bytes()
             self.sources[name] = Source(self.texts[name].decode())
             self.headers[name] = Header(name, self.sources[name].of_file())
+            self.macros(name)
         self.walk_space(self.unit.cursor, ())
         for name in self.headers:
-            self.macros(name)
             share_tags(self.headers[name])
         return [h for h in self.headers.values() if h.symbols]
 
@@ -169,7 +170,7 @@ class Reader:
     def document(self, symbol, first, last, outer):
         source = self.sources[symbol.file]
         trailing = source.trailing(first, last) if symbol.kind not in ("class", "enum") else None
-        symbol.comment = trailing or source.above(first)
+        symbol.comment = trailing or source.above(first) or self.of_macro(symbol, outer)
         if not symbol.comment:
             begin = outer.extent.start
             same = begin.file and self.names.get(begin.file.name) == symbol.file
@@ -177,12 +178,18 @@ class Reader:
             symbol.shared = bool(group)
             symbol.comment = Comment(group.text, symbol.comment.tags or group.tags)
 
+    def of_macro(self, symbol, outer):
+        """What the macro says that makes a member."""
+        made_by = re.match(r"\s*(TAEDA_\w+)\(", self.sources[symbol.file].line(symbol.line))
+        return self.said_by_macros.get(made_by[1], Comment()) if made_by and outer.kind in RECORDS else Comment()
+
     def macros(self, name):
         source = self.sources[name]
         for number, line in enumerate(source.lines, 1):
             found = MACRO.match(line)
             if found:
                 comment = source.above(number) or source.of_group(number, 0)
+                self.said_by_macros[found[1]] = comment
                 self.headers[name].symbols.append(
                     Symbol("macro", found[1], "", "#define " + found[1] + (found[2] or ""), name, number, comment))
 
@@ -210,9 +217,9 @@ def speaks_for_itself(symbol):
         r"=\s*(default|delete)$|\boverride\b|^friend |\boperator(==|!=|<|=|<=>|bool)", symbol.declaration)
 
 
-STATES = re.compile(r"\b(throws?|\w*errors?|refuse[sd]?|raises?|must|at least|at most|undefined|empty|shapes?|sizes?|dimensions?|elements?|"
-                    r"bytes|seconds|milliseconds|nanoseconds|default|between|not negative|positive|dtypes?|0-dim)\b|\[([\w*]+|\.\.\.),|"
-                    r"(?-i:\[[A-Z]\]|\([A-Z], )", re.IGNORECASE)
+# Words that alone state an error, a shape or a unit. Ranges, defaults and "must" are none: they made comments longer, not better.
+STATES = re.compile(r"\b(throws?|\w*errors?|refuse[sd]?|raises?|shapes?|sizes?|dimensions?|dtypes?|0-dim|bytes|[KMG]iB|seconds|"
+                    r"milliseconds|nanoseconds)\b|\[([\w*]+|\.\.\.),|(?-i:\[[A-Z]\]|\([A-Z], )", re.IGNORECASE)
 
 
 def states(text):

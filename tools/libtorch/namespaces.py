@@ -18,7 +18,8 @@ NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|^\s*#(?:[^\n\\]|\\\n|\\.)*', re.S | re.M
 TEXT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 # Macros that declare something: the names that they make of their argument.
 DECLARING = {"TAEDA_MODULE": "{}", "TAEDA_MODULE_IMPL": "{}", "TAEDA_BUILDER": "{}", "TAEDA_COMPAT_ENUM": "{}", "TAEDA_COMPAT_FORWARD": "{}",
-             "TAEDA_COMPAT_METHOD": "{}", "TAEDA_COMPAT_SPECIAL": "special_{0} special_{0}_out", "TAEDA_COMPAT_OUT": "{}_out"}
+             "TAEDA_COMPAT_METHOD": "{}", "TAEDA_COMPAT_SPECIAL": "special_{0} special_{0}_out", "TAEDA_COMPAT_OUT": "{}_out",
+             "TAEDA_OPTIONS": "{}", "TAEDA_PARAM_STATE": "{}"}
 # Inner workings, and what belongs to Taeda alone.
 PRIVATE = re.compile(r"(\w*detail|testing|policy|equivalence|philox|math|rnn_cell|gpu|tracing|json)$")
 # libtorch's function and its number type have one name: taeda_compat/namespaces.h says which is where.

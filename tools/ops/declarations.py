@@ -81,8 +81,18 @@ class Operation:
 
     @property
     def autocast(self):
-        """Its policy, and the devices if it is not for all of them."""
+        """What its tag says, but for who casts."""
         return [word for word in self.tags.get("autocast", []) if word != "inside"]
+
+    @property
+    def casts(self):
+        """The policies on the host and on accelerators: "float32 host promote accelerators" are two, "lower" is for both."""
+        found, words = {}, self.autocast
+        for i, word in enumerate(words):
+            where = words[i + 1] if i + 1 < len(words) and words[i + 1] in DEVICES else None
+            if word not in DEVICES:
+                found.update(dict.fromkeys([where] if where else DEVICES, word))
+        return [found.get(where, "none") for where in DEVICES] if found else []
 
     @property
     def outputs(self):
@@ -105,6 +115,9 @@ class Family:
     exported: set = dataclasses.field(default_factory=set)  # "linalg::det" that is taeda::det, too
 
 
+DEVICES = ("host", "accelerators")
+POLICIES = ("lower", "float32", "promote", "unsafe")
+
 # What each tag takes: nothing, one word, some words, or a word if it likes.
 NOTHING, WORD, WORDS, MAYBE = range(4)
 TAGS = {
@@ -113,7 +126,7 @@ TAGS = {
     "out": NOTHING,        # the function name_out
     "sequence": NOTHING,   # numbers one after the other, which `out` takes in its own shape if it has as many elements
     "also": WORDS,         # second names
-    "autocast": WORDS,     # lower, float32 or promote; on host or accelerators alone; `inside`: its body casts
+    "autocast": WORDS,     # lower, float32, promote or unsafe; on host or accelerators alone; `inside`: its body casts
     "view": MAYBE,         # the result is a view; `maybe` if it can be a copy
     "dtypes": WORDS,       # the dtypes it takes, where not all
     "keyword": WORDS,      # arguments that Python takes by keyword alone
@@ -133,7 +146,7 @@ SHAPES = {
 CHOICES = {
     "shape": set(SHAPES),
     "view": {"maybe"},
-    "autocast": {"lower", "float32", "promote", "inside", "host", "accelerators"},
+    "autocast": {*POLICIES, *DEVICES, "inside"},
     "dtypes": {"floating", "complex", "integral", "bool"},
 }
 
@@ -384,8 +397,8 @@ def check(operation, own):
     if returned and len(returned) != parts:
         refuse("returns", f"it names {len(returned)} results of {parts}")
     cast = operation.tags.get("autocast", [])
-    if cast and cast[0] not in ("lower", "float32", "promote"):
-        refuse("autocast", "the policy comes first: lower, float32 or promote")
+    if cast and cast[0] not in POLICIES:
+        refuse("autocast", "the policy comes first: " + ", ".join(POLICIES))
 
 
 def class_doors(path, text):

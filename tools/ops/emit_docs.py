@@ -1,6 +1,6 @@
 """The reference page of operations, in Markdown."""
 
-from declarations import SHAPES
+from declarations import DEVICES, SHAPES
 from emit_methods import declaration
 
 HEAD = """\
@@ -9,6 +9,8 @@ HEAD = """\
 Made from the declarations in `taeda/ops/*.h`; `taeda ops NAME` prints the same. Functions live in namespace `taeda`,
 those of `linalg` and `fft` in namespaces of these names.
 """
+
+CASTS = {"lower": "lower precision", "float32": "float32", "promote": "the widest dtype", "unsafe": "refused"}
 
 
 def forms(operation):
@@ -24,10 +26,10 @@ def forms(operation):
         words.append(f"`{o.name}_out`")
     if "view" in tags:
         words.append("a view, or a copy where there is none" if tags["view"] else "a view")
-    if operation.autocast:
-        cast, *where = operation.autocast
-        cast = {"lower": "lower precision", "float32": "float32", "promote": "the widest dtype"}[cast]
-        words.append(f"under autocast {cast}" + (f" ({where[0]})" if where else ""))
+    if operation.casts:
+        said = {where: CASTS[cast] for where, cast in zip(DEVICES, operation.casts) if cast != "none"}
+        same = len(said) == len(DEVICES) and len(set(said.values())) == 1
+        words.append("under autocast " + (said["host"] if same else ", ".join(f"{c} ({w})" for w, c in said.items())))
     if "shape" in tags:
         words.append(SHAPES[tags["shape"][0]].rstrip(".").replace("Shapes: ", "shapes: "))
     if "dtypes" in tags:

@@ -28,18 +28,18 @@ class Door:
 
     @property
     def policy(self):
-        """The cast and the devices of autocast; a form in place leaves them to what it calls."""
+        """The casts of autocast; a form in place leaves them to what it calls."""
         in_place = self.method and not self.operation.only_method
-        return [] if in_place or "inside" in self.operation.tags.get("autocast", []) else self.operation.autocast
+        return [] if in_place or "inside" in self.operation.tags.get("autocast", []) else self.operation.casts
 
     def traits(self):
         """OperationTraits of ops/door.h."""
-        o, cast = self.operation, self.policy
+        o, casts = self.operation, self.policy
         fields = [f'.name = "{o.namespace + "_" if o.namespace else ""}{self.name}"']
         if self.made is None and "composite" in o.tags:
             fields.append(".observed = false")
-        if cast:
-            fields += [f".cast = policy::Cast::{cast[0]}"] + [f".devices = policy::{where}" for where in cast[1:]]
+        if casts:
+            fields.append(".casts = {" + ", ".join(f"policy::Cast::{one}" for one in casts) + "}")
         return "{" + ", ".join(fields) + "}"
 
     @property

@@ -14,7 +14,7 @@ SAME_DTYPE = set("""
     linalg.matrix_exp linalg.matrix_norm linalg.multi_dot linalg.norm linalg.solve linalg.solve_triangular linalg.svdvals
     linalg.vecdot linalg.vector_norm linear log_sigmoid log_softmax logcumsumexp make_complex masked_fill masked_scatter
     masked_select matmul
-    median mish mm msort mv nan_to_num nanmedian nanquantile nansum neg nonzero norm ormqr polar prod put quantile relu relu6
+    median mish mm msort multinomial mv nan_to_num nanmedian nanquantile nansum neg nonzero norm ormqr polar prod put quantile relu relu6
     renorm repeat repeat_interleave roll rot90 round rsub scatter scatter_add scatter_reduce searchsorted
     select_scatter sgn sign signbit silu slice_scatter softmax softplus softshrink sum take take_along_dim tensordot trace tril
     triu trunc vdot where

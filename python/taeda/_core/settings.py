@@ -181,7 +181,7 @@ _C._log_api_usage_once = lambda event: None  # nobody is told what programs use
 _C._get_tracing_state = lambda: None  # nothing is ever traced by torch.jit
 
 def typename(obj):
-    """"torch.FloatTensor" for a tensor of any shape, else module and class; a text.
+    """"torch.FloatTensor" for a tensor, else module and class.
 
     >>> torch.typename(torch.ones(2))
     'torch.FloatTensor'

@@ -5,6 +5,8 @@ import os
 import tarfile
 import urllib.request
 
+from .atomic_file import replacing
+
 
 def md5_of(path):
     digest = hashlib.md5(usedforsecurity=False)
@@ -27,20 +29,18 @@ def fetch(urls, folder, name, md5=None):
         return path
     failures = []
     for url in urls:
-        part = path + ".part"
         try:
             print(f"Downloading {url} to {path}")
-            with urllib.request.urlopen(url, timeout=30) as source, open(part, "wb") as file:
+            with urllib.request.urlopen(url, timeout=30) as source, replacing(path) as file:
+                digest = hashlib.md5(usedforsecurity=False)
                 while block := source.read(1 << 16):
+                    digest.update(block)
                     file.write(block)
-            if not is_good(part, md5):
-                raise OSError("the file that came is not the one meant: its MD5 differs")
-            os.replace(part, path)
+                if md5 not in (None, digest.hexdigest()):
+                    raise OSError("the file that came is not the one meant: its MD5 differs")
             return path
         except OSError as error:
             failures.append(f"{url}: {error}")
-            if os.path.exists(part):
-                os.unlink(part)
     raise RuntimeError(f"Error downloading {name}:\n" + "\n".join(failures))
 
 

@@ -32,7 +32,7 @@ def complex(real, imag, *, out=None):
 
 
 def conj_physical_(input):
-    """Conjugates a tensor of any shape in place.
+    """Conjugates a tensor in place.
 
     >>> torch.conj_physical_(torch.tensor([1 + 2j]))
     tensor([1.-2.j])

@@ -1,7 +1,7 @@
 """Functions of torch that find, choose and write elements by their places."""
 
 from .. import _C
-from .._core.arguments import expect
+from .._core.arguments import expect, expect_tensor
 from .written import NUMBERS, into, of_methods
 
 _METHODS = of_methods(["index_put", "index_put_"])
@@ -24,7 +24,7 @@ def nonzero(input, *, out=None, as_tuple=False):
     (tensor([1, 2]),)
     """
     if as_tuple is not False and expect("nonzero", "as_tuple", None, as_tuple, bool):
-        return tuple(_C.nonzero_numpy(input))
+        return tuple(_C.nonzero_numpy(expect_tensor("nonzero", "input", 1, input)))
     return _C.nonzero(input) if out is None else _C.nonzero(input, out=out)
 
 
@@ -40,7 +40,7 @@ def where(condition, input=None, other=None, *, out=None):
     tensor([1, 0])
     """
     if input is None and other is None:
-        return tuple(_C.nonzero_numpy(condition))
+        return tuple(_C.nonzero_numpy(expect_tensor("where", "condition", 1, condition)))
     return _C.where(condition, input, other) if out is None else _C.where(condition, input, other, out=out)
 
 

@@ -25,7 +25,7 @@ def is_storage(obj):
 
 
 def is_floating_point(input):
-    """Whether a tensor of any shape has a dtype of floating-point numbers; what is no tensor is a TypeError.
+    """Whether a tensor has a dtype of floating-point numbers; what is no tensor is a TypeError.
 
     >>> torch.is_floating_point(torch.ones(2))
     True
@@ -36,7 +36,7 @@ def is_floating_point(input):
 
 
 def is_complex(input):
-    """Whether a tensor of any shape has a dtype of complex numbers; what is no tensor is a TypeError.
+    """Whether a tensor has a dtype of complex numbers; what is no tensor is a TypeError.
 
     >>> torch.is_complex(torch.ones(2))
     False
@@ -59,7 +59,7 @@ def is_nonzero(input):
 
 
 def numel(input):
-    """How many elements a tensor of any shape has.
+    """How many elements a tensor has.
 
     >>> torch.numel(torch.ones(2, 3))
     6
@@ -70,7 +70,7 @@ def numel(input):
 
 
 def result_type(tensor1, tensor2):
-    """The dtype of an operation on two tensors, of any shapes, or numbers.
+    """The dtype of an operation on two tensors or numbers.
 
     >>> torch.result_type(torch.tensor([1, 2]), 1.0)
     torch.float32
@@ -93,7 +93,7 @@ def _assert(condition, message):
 
 
 def is_distributed(input):
-    """False: a tensor, of any shape, lies in one process.
+    """False: a tensor lies in one process.
 
     >>> torch.is_distributed(torch.ones(2))
     False
@@ -228,7 +228,7 @@ class Methods:
     """Methods of tensors whose Python signatures take more than those of C++."""
 
     def type_as(self, other):
-        """This tensor, of any shape, with the dtype and on the device of another.
+        """This tensor with the dtype and on the device of another.
 
         >>> torch.ones(2).type_as(torch.tensor(1)).dtype
         torch.int64

@@ -88,12 +88,12 @@ class Methods:
     """Methods of tensors whose Python signatures take more than those of C++."""
 
     def record_stream(self, stream):
-        """Nothing to do for a tensor of any shape: memory is given back when the streams that use it are done."""
+        """Nothing to do: memory is given back when the streams that use it are done."""
         if not isinstance(stream, _C._device.StreamBase):
             raise RuntimeError("unknown parameter type")
 
     def share_memory_(self):
-        """Moves the data of this tensor, of any shape, to memory that other processes can open, and returns it.
+        """Moves the data of this tensor to memory that other processes can open, and returns it.
 
         >>> torch.ones(2).share_memory_().is_shared()
         True
@@ -102,7 +102,7 @@ class Methods:
         return shared.share(self)
 
     def is_shared(self):
-        """Whether other processes can see the data of this tensor, of any shape.
+        """Whether other processes can see the data of this tensor.
 
         >>> torch.ones(2).is_shared()
         False

@@ -3,6 +3,7 @@
 import math
 
 from .. import _C
+from .._core.arguments import expect_tensor
 from .written import dimension, into, named
 
 __all__ = ["frobenius_norm", "native_norm", "norm", "nuclear_norm", "segment_reduce", "std", "std_mean", "var", "var_mean"]
@@ -34,6 +35,8 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 
 def _deviation(name, corrected):
     def call(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, keepdims=None, out=None):
+        if not isinstance(input, _C.TensorBase):
+            expect_tensor(name, "input", 1, input)
         dim, keepdim = dim if axis is None else axis, keepdim if keepdims is None else keepdims
         if isinstance(dim, bool):  # torch.var(x, False)
             dim, unbiased = None, dim
@@ -45,6 +48,8 @@ def _deviation(name, corrected):
 
 def _with_mean(name, deviation):
     def call(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None, keepdims=None):
+        if not isinstance(input, _C.TensorBase):
+            expect_tensor(name, "input", 1, input)
         dim, keepdim = dim if axis is None else axis, keepdim if keepdims is None else keepdims
         return deviation(input, dim, unbiased, keepdim, correction=correction), input.mean(
             [] if dim is None or isinstance(dim, bool) else dim, keepdim)

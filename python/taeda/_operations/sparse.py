@@ -160,7 +160,7 @@ class Methods:
     """Methods of tensors whose Python signatures take more than those of C++."""
 
     def to_sparse_coo(self):
-        """This tensor, of any shape, as a sparse one that keeps coordinates.
+        """This tensor as a sparse one that keeps coordinates.
 
         >>> torch.eye(2).to_sparse_coo()._nnz()
         2

@@ -98,7 +98,7 @@ class _VariableType(type):
 
 
 class Variable(metaclass=_VariableType):
-    """A tensor: the two have been one for long. Variable(x) is x, of any shape.
+    """A tensor: the two have been one for long. Variable(x) is x.
 
     >>> isinstance(torch.ones(2), torch.autograd.Variable)
     True

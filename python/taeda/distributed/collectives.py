@@ -11,7 +11,7 @@ ReduceOp = _dist.ReduceOp
 
 
 class Work:
-    """An operation under way: `wait` for it before its tensors, of any shape, are used.
+    """An operation under way: `wait` for it before its tensors are used.
 
     >>> work = torch.distributed.all_reduce(torch.ones(2), async_op=True)
     >>> work.wait()
@@ -387,7 +387,7 @@ def _together(works, async_op):
 
 
 def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
-    """all_reduce of several tensors, of any shapes, at once.
+    """all_reduce of several tensors at once.
 
     >>> tensors = [torch.ones(2), torch.zeros(1)]
     >>> torch.distributed.all_reduce_coalesced(tensors)

@@ -10,12 +10,12 @@ from .._C import (  # noqa: F401  the same signatures there
     conv_transpose3d, cosine_similarity, gelu, hardshrink, linear, one_hot, pairwise_distance, pdist,
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
-from .._core.arguments import expect
+from .._core.arguments import Bound, expect
 from .._core.documented import borrow as _borrow
 from .._operations.written import into as _into
 from .._core.warnings import warn
 
-_F = _C._functional
+_F = Bound(_C._functional)
 logsigmoid = _C.log_sigmoid
 native_channel_shuffle = channel_shuffle
 

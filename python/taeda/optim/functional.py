@@ -63,8 +63,8 @@ def adagrad(params, grads, state_sums, state_steps, fused=None, grad_scale=None,
             foreach=None, differentiable=False, has_complex=False, *, lr, weight_decay, lr_decay, eps, maximize):
     """One step of Adagrad."""
     _step("Adagrad", params, grads, {"sum": state_sums, "step": state_steps}, {
-        "lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps, "maximize": maximize,
-        "initial_accumulator_value": 0}, differentiable, grad_scale, found_inf)
+        "lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps, "maximize": maximize},
+        differentiable, grad_scale, found_inf)
 
 
 def rmsprop(params, grads, square_avgs, grad_avgs, momentum_buffer_list, state_steps, foreach=None, maximize=False,

@@ -2,6 +2,7 @@
 
 from .. import _C
 from .optimizer import Optimizer, check_rate, evaluated
+from .rules import usual
 
 
 class LBFGS(Optimizer):
@@ -29,8 +30,11 @@ class LBFGS(Optimizer):
     tensor([2.])
     """
 
-    def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
-                 line_search_fn=None, *, maximize=False):
+    _usual = usual("LBFGS")
+
+    def __init__(self, params, lr=_usual.lr, max_iter=_usual.max_iter, max_eval=_usual.max_eval,
+                 tolerance_grad=_usual.tolerance_grad, tolerance_change=_usual.tolerance_change,
+                 history_size=_usual.history_size, line_search_fn=_usual.line_search_fn, *, maximize=_usual.maximize):
         check_rate(lr)
         super().__init__(params, {
             "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,

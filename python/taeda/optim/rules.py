@@ -1,8 +1,15 @@
 """Optimizers whose step is a rule of the library (taeda/optim/rule.h): one call for all groups, all of it or nothing."""
 
+import types
+
 from .. import _C
 from .._tensor import Tensor
 from .optimizer import Optimizer, evaluated
+
+
+def usual(rule):
+    """What a rule's options are where a program says nothing."""
+    return types.SimpleNamespace(**_C._optim.defaults(rule))
 
 
 class RuleOptimizer(Optimizer):
@@ -74,10 +81,12 @@ class SGD(RuleOptimizer):
     """
 
     _rule = "SGD"
+    _usual = usual(_rule)
     _added = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": None}
 
-    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
-                 foreach=None, differentiable=False, fused=None):
+    def __init__(self, params, lr=_usual.lr, momentum=_usual.momentum, dampening=_usual.dampening,
+                 weight_decay=_usual.weight_decay, nesterov=_usual.nesterov, *, maximize=_usual.maximize, foreach=None,
+                 differentiable=False, fused=None):
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
@@ -113,11 +122,13 @@ class Adam(RuleOptimizer):
     """
 
     _rule = "Adam"
+    _usual = usual(_rule)
     _added = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
               "decoupled_weight_decay": False, "fused": None}
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
-                 maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False):
+    def __init__(self, params, lr=_usual.lr, betas=_usual.betas, eps=_usual.eps, weight_decay=_usual.weight_decay,
+                 amsgrad=_usual.amsgrad, *, foreach=None, maximize=_usual.maximize, capturable=False, differentiable=False,
+                 fused=None, decoupled_weight_decay=_usual.decoupled_weight_decay):
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         if len({isinstance(beta, Tensor) for beta in betas}) > 1:
@@ -145,8 +156,11 @@ class AdamW(Adam):
     tensor([0.9000])
     """
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, maximize=False,
-                 foreach=None, capturable=False, differentiable=False, fused=None):
+    _usual = usual("AdamW")
+
+    def __init__(self, params, lr=_usual.lr, betas=_usual.betas, eps=_usual.eps, weight_decay=_usual.weight_decay,
+                 amsgrad=_usual.amsgrad, *, maximize=_usual.maximize, foreach=None, capturable=False, differentiable=False,
+                 fused=None):
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
                          capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=True)
 
@@ -176,9 +190,11 @@ class RMSprop(RuleOptimizer):
     """
 
     _rule = "RMSprop"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False,
-                 foreach=None, maximize=False, differentiable=False):
+    def __init__(self, params, lr=_usual.lr, alpha=_usual.alpha, eps=_usual.eps, weight_decay=_usual.weight_decay,
+                 momentum=_usual.momentum, centered=_usual.centered, capturable=False, foreach=None, maximize=_usual.maximize,
+                 differentiable=False):
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
             "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable})
@@ -202,9 +218,11 @@ class Adagrad(RuleOptimizer):
     """
 
     _rule = "Adagrad"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
-                 maximize=False, differentiable=False, fused=None):
+    def __init__(self, params, lr=_usual.lr, lr_decay=_usual.lr_decay, weight_decay=_usual.weight_decay,
+                 initial_accumulator_value=_usual.initial_accumulator_value, eps=_usual.eps, foreach=None, *,
+                 maximize=_usual.maximize, differentiable=False, fused=None):
         super().__init__(params, {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
@@ -238,9 +256,11 @@ class NAdam(RuleOptimizer):
     """
 
     _rule = "NAdam"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3,
-                 decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False):
+    def __init__(self, params, lr=_usual.lr, betas=_usual.betas, eps=_usual.eps, weight_decay=_usual.weight_decay,
+                 momentum_decay=_usual.momentum_decay, decoupled_weight_decay=_usual.decoupled_weight_decay, *, foreach=None,
+                 maximize=_usual.maximize, capturable=False, differentiable=False):
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
             "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
@@ -264,9 +284,11 @@ class RAdam(RuleOptimizer):
     """
 
     _rule = "RAdam"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *,
-                 foreach=None, maximize=False, capturable=False, differentiable=False):
+    def __init__(self, params, lr=_usual.lr, betas=_usual.betas, eps=_usual.eps, weight_decay=_usual.weight_decay,
+                 decoupled_weight_decay=_usual.decoupled_weight_decay, *, foreach=None, maximize=_usual.maximize,
+                 capturable=False, differentiable=False):
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "foreach": foreach,
             "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable})
@@ -290,9 +312,10 @@ class Adamax(RuleOptimizer):
     """
 
     _rule = "Adamax"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False,
-                 differentiable=False, capturable=False):
+    def __init__(self, params, lr=_usual.lr, betas=_usual.betas, eps=_usual.eps, weight_decay=_usual.weight_decay, foreach=None,
+                 *, maximize=_usual.maximize, differentiable=False, capturable=False):
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable, "capturable": capturable})
@@ -316,9 +339,10 @@ class Adadelta(RuleOptimizer):
     """
 
     _rule = "Adadelta"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False,
-                 differentiable=False):
+    def __init__(self, params, lr=float(_usual.lr), rho=_usual.rho, eps=_usual.eps, weight_decay=_usual.weight_decay,
+                 foreach=None, *, capturable=False, maximize=_usual.maximize, differentiable=False):
         super().__init__(params, {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "capturable": capturable,
             "foreach": foreach, "differentiable": differentiable})
@@ -344,9 +368,10 @@ class Rprop(RuleOptimizer):
     """
 
     _rule = "Rprop"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None,
-                 maximize=False, differentiable=False):
+    def __init__(self, params, lr=_usual.lr, etas=_usual.etas, step_sizes=_usual.step_sizes, *, capturable=False, foreach=None,
+                 maximize=_usual.maximize, differentiable=False):
         super().__init__(params, {
             "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable, "capturable": capturable})
@@ -370,9 +395,11 @@ class ASGD(RuleOptimizer):
     """
 
     _rule = "ASGD"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
-                 differentiable=False, capturable=False):
+    def __init__(self, params, lr=_usual.lr, lambd=_usual.lambd, alpha=_usual.alpha, t0=float(_usual.t0),
+                 weight_decay=_usual.weight_decay, foreach=None, maximize=_usual.maximize, differentiable=False,
+                 capturable=False):
         super().__init__(params, {
             "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
@@ -396,8 +423,9 @@ class Lion(RuleOptimizer):
     """
 
     _rule = "Lion"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0, *, maximize=False):
+    def __init__(self, params, lr=_usual.lr, betas=_usual.betas, weight_decay=_usual.weight_decay, *, maximize=_usual.maximize):
         super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay, "maximize": maximize})
 
 
@@ -420,9 +448,11 @@ class AdEMAMix(RuleOptimizer):
     """
 
     _rule = "AdEMAMix"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999, 0.9999), alpha=5.0, beta3_warmup=0, alpha_warmup=0, eps=1e-8,
-                 weight_decay=0, *, maximize=False):
+    def __init__(self, params, lr=_usual.lr, betas=_usual.betas, alpha=float(_usual.alpha), beta3_warmup=_usual.beta3_warmup,
+                 alpha_warmup=_usual.alpha_warmup, eps=_usual.eps, weight_decay=_usual.weight_decay, *,
+                 maximize=_usual.maximize):
         super().__init__(params, {
             "lr": lr, "betas": betas, "alpha": alpha, "beta3_warmup": beta3_warmup, "alpha_warmup": alpha_warmup, "eps": eps,
             "weight_decay": weight_decay, "maximize": maximize})
@@ -451,11 +481,10 @@ class Adafactor(RuleOptimizer):
     """
 
     _rule = "Adafactor"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None,
-                 maximize=False):
-        if eps[0] is not None and not eps[0] >= 0:
-            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
+    def __init__(self, params, lr=_usual.lr, beta2_decay=_usual.beta2_decay, eps=_usual.eps, d=float(_usual.d),
+                 weight_decay=float(_usual.weight_decay), *, foreach=None, maximize=_usual.maximize):
         super().__init__(params, {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
                                   "foreach": foreach, "maximize": maximize})
 
@@ -475,10 +504,9 @@ class SparseAdam(RuleOptimizer):
     """
 
     _rule = "SparseAdam"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
-        if not lr > 0:
-            raise ValueError(f"Invalid learning rate: {lr}")
+    def __init__(self, params, lr=_usual.lr, betas=_usual.betas, eps=_usual.eps, maximize=_usual.maximize):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         sparse = [[i, [k for k, p in enumerate(g["params"]) if p.is_sparse]] for i, g in enumerate(self.param_groups)]
         sparse = [pair for pair in sparse if pair[1]]
@@ -505,11 +533,11 @@ class Muon(RuleOptimizer):
     """
 
     _rule = "Muon"
+    _usual = usual(_rule)
 
-    def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775,
-                 2.0315), eps=1e-7, ns_steps=5, adjust_lr_fn=None):
-        if adjust_lr_fn not in (None, "original", "match_rms_adamw", "spectral_unclamped"):
-            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+    def __init__(self, params, lr=_usual.lr, weight_decay=_usual.weight_decay, momentum=_usual.momentum,
+                 nesterov=_usual.nesterov, ns_coefficients=_usual.ns_coefficients, eps=_usual.eps, ns_steps=_usual.ns_steps,
+                 adjust_lr_fn=_usual.adjust_lr_fn):
         super().__init__(params, {
             "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov,
             "ns_coefficients": ns_coefficients, "eps": eps, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn})

@@ -202,6 +202,7 @@ struct FftJob {
     use = fft_use(m, lines, kLanes<T>);
     plan = fft_plan<T>(m, use, &transform_kernel<T>);
     if (pairs()) roots = fft_real_roots<T>(n);
+    if (pairs() && kind == FftKind::ComplexToReal) scale *= 2;  // join_real gives halves
   }
   /// Whether real numbers are taken two by two as complex ones.
   bool pairs() const { return kind != FftKind::Complex && n % 2 == 0; }

@@ -56,7 +56,9 @@ struct NumberSumReduce : SumReduce<A> {
 };
 
 /// Whether elements are complex and can be seen as pairs of real ones, which are added up apart.
-bool are_pairs(const Tensor& t) { return is_complex(t.dtype()) && t.dim() < kMaxLoopDims; }
+bool are_pairs(const Tensor& t) {
+  return is_complex(t.dtype()) && t.dtype() != kComplexHalf && t.dim() < kMaxLoopDims;
+}
 Tensor as_pairs(const Tensor& t) {
   Layout layout = t.layout();
   for (int64_t& stride : layout.strides) stride *= 2;

@@ -126,7 +126,7 @@ class DistributedDataParallelImpl : public DistributedDataParallelBase {
                               const DistributedDataParallelOptions& options, SourceLocation site)
       : DistributedDataParallelBase(module, options, site), module_(std::move(module)) {}
 
-  /// The module that was given, never empty.
+  /// The module that was given.
   const std::shared_ptr<M>& module() const { return module_; }
 
   template <class... Args>

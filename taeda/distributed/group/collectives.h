@@ -51,7 +51,7 @@ void init_process_group(const std::string& backend, const Text& init_method,
 void destroy_process_group(const ProcessGroupPtr& group = {});
 
 /// Whether there is an engine for process groups, for Gloo, and whether the default group has
-/// begun; no errors.
+/// begun.
 bool is_available();
 bool is_gloo_available();
 bool is_initialized();

@@ -15,7 +15,7 @@
 
 namespace taeda::inline v0_2::distributed {
 
-/// The clock of deadlines, in nanoseconds, which never goes back.
+/// The clock of deadlines, which never goes back.
 using Clock = std::chrono::steady_clock;
 
 /// Contiguous memory that an engine can reach: the host's, or a device's that it serves. Reductions

@@ -27,7 +27,7 @@ struct ReduceOp {
   double factor = 1;
 };
 
-/// The name of the reduction, "SUM", "AVG" and so on; never empty.
+/// The name of the reduction, "SUM", "AVG" and so on.
 const char* to_string(ReduceOp::Kind kind);
 /// Throws ValueError, naming `operation`, for a reduction that means nothing for the dtype.
 void check_reducible(const char* operation, ReduceOp op, ScalarType dtype);

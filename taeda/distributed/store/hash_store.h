@@ -8,7 +8,7 @@
 
 namespace taeda::inline v0_2::distributed {
 
-/// Keys and values, some bytes, in the memory of this process; threads share the object.
+/// Keys and values in the memory of this process; threads share the object.
 class HashStore final : public Store {
  public:
   explicit HashStore(std::chrono::milliseconds timeout = kDefaultTimeout);

@@ -23,9 +23,9 @@ class Store {
  public:
   virtual ~Store();
 
-  /// Gives `key` a value, some bytes, in place of an old one, and wakes those who wait for it.
+  /// Gives `key` a value, in place of an old one, and wakes those who wait for it.
   virtual void set(const std::string& key, std::string_view value) = 0;
-  /// The value of `key`, some bytes; waits for it, and throws Error after timeout().
+  /// The value of `key`; waits for it, and throws Error after timeout().
   virtual std::string get(const std::string& key) = 0;
   /// Adds to the number that `key` holds as decimal text, 0 where there is none; what it is then.
   virtual int64_t add(const std::string& key, int64_t amount) = 0;

@@ -153,8 +153,8 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
 };
 TAEDA_MODULE(ModuleDict);
 
-/// Parameters by position, which are registered as "0", "1" and so on; a tensor of any shape keeps
-/// its requires_grad.
+/// Parameters by position, which are registered as "0", "1" and so on; a tensor keeps its
+/// requires_grad.
 class ParameterListImpl : public Cloneable<ParameterListImpl> {
  public:
   ParameterListImpl() = default;
@@ -199,7 +199,7 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
 };
 TAEDA_MODULE(ParameterList);
 
-/// Parameters by name, in the order of insertion; a tensor of any shape keeps its requires_grad.
+/// Parameters by name, in the order of insertion; a tensor keeps its requires_grad.
 class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
  public:
   ParameterDictImpl() = default;
@@ -210,7 +210,7 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const override;
 
   Tensor& insert(std::string name, Tensor tensor);
-  /// Inserts pairs of names and tensors, of any shapes, or replaces tensors of the same name.
+  /// Inserts pairs of names and tensors, or replaces tensors of the same name.
   template <class Container>
   void update(const Container& tensors) {
     for (const auto& [name, tensor] : detail::contents(tensors)) put(name, tensor);

@@ -1,6 +1,7 @@
 #include "taeda/nn/functional/linear.h"
 
 #include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/tensor/autocast_mode.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
@@ -18,6 +19,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
   TAEDA_CHECK(input2.size(-1) == weight.size(2),
               "bilinear(): input2 size does not match weight size: got ", input2.size(-1),
               " but expected ", weight.size(2));
+  const AutocastMode::Pause own_dtypes;  // no list of autocast has it
   const int64_t in1 = weight.size(1), in2 = weight.size(2), out = weight.size(0);
   DimVector sizes = input1.sizes();
   sizes.back() = out;

@@ -33,8 +33,9 @@ void detail::warn_of_mean() {
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                          const MultiMarginLossFuncOptions& options) {
   if (AutocastMode::is_active())
-    return policy::float32([](const auto&... a) { return multi_margin_loss(a...); }, input, target,
-                           options);
+    return policy::casted(
+        {policy::Cast::float32}, [](const auto&... a) { return multi_margin_loss(a...); }, input,
+        target, options);
   TAEDA_CHECK_VALUE(options.p() == 1 || options.p() == 2, "only p == 1 and p == 2 supported");
   TAEDA_CHECK(input.dim() == 1 || input.dim() == 2,
               "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
@@ -60,8 +61,9 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
                               const MultilabelMarginLossFuncOptions& options) {
   if (AutocastMode::is_active())
-    return policy::float32([](const auto&... a) { return multilabel_margin_loss(a...); }, input,
-                           target, options);
+    return policy::casted(
+        {policy::Cast::float32}, [](const auto&... a) { return multilabel_margin_loss(a...); },
+        input, target, options);
   TAEDA_CHECK(input.dim() == 1 || input.dim() == 2,
               "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
               input.sizes());

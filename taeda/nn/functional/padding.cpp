@@ -180,7 +180,8 @@ Tensor do_pad(const Tensor& input, IntArrayRef pad, int64_t mode_number, double 
       "that has one or two more");
   if (AutocastMode::is_active() &&
       (mode == PaddingMode::Replicate || (mode == PaddingMode::Reflect && pad.size() <= 4)))
-    return policy::float32<policy::host>(
+    return policy::casted(
+        {policy::Cast::float32, policy::Cast::none},
         [&](const Tensor& x) { return functional::pad(x, pad, mode, value); }, input);
   DimVector amounts(pad);
   const Tensor kept = cut(input, amounts);

@@ -44,8 +44,8 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel
                   IntArrayRef stride, IntArrayRef padding,
                   const std::optional<std::vector<int64_t>>& output_size) {
   if (AutocastMode::is_active())
-    return policy::float32<policy::host>(max_unpool, input, indices, kernel_size, stride, padding,
-                                         output_size);
+    return policy::casted({policy::Cast::float32, policy::Cast::none}, max_unpool, input, indices,
+                          kernel_size, stride, padding, output_size);
   const auto dims = static_cast<int64_t>(kernel_size.size());
   TAEDA_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, "Input to max_unpooling", dims,
               "d should be a ", dims + 1, "d or ", dims + 2, "d Tensor, but got a tensor with ",

@@ -45,7 +45,7 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
 };
 TAEDA_MODULE(Bilinear);
 
-/// Returns its input, of any shape; arguments of the constructor are ignored.
+/// Returns its input; arguments of the constructor are ignored.
 class IdentityImpl : public Cloneable<IdentityImpl> {
  public:
   void reset() override {}

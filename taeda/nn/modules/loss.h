@@ -32,219 +32,199 @@ class LossModule : public Cloneable<Derived> {
     if (t.defined()) t = this->register_buffer(name, t.detach());
   }
 };
+
+/// A loss that is a function of an input and a target.
+template <class OptionsType, class Derived,
+          Tensor (*kLoss)(const Tensor&, const Tensor&, const OptionsType&)>
+class LossOfTwo : public LossModule<OptionsType, Derived> {
+ public:
+  using LossModule<OptionsType, Derived>::LossModule;
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return kLoss(input, target, this->options);
+  }
+};
+
+/// A loss of two inputs and a target, or of an anchor and what is near it and far from it.
+template <class OptionsType, class Derived,
+          Tensor (*kLoss)(const Tensor&, const Tensor&, const Tensor&, const OptionsType&)>
+class LossOfThree : public LossModule<OptionsType, Derived> {
+ public:
+  using LossModule<OptionsType, Derived>::LossModule;
+  Tensor forward(const Tensor& x1, const Tensor& x2, const Tensor& x3) {
+    return kLoss(x1, x2, x3, this->options);
+  }
+};
 }  // namespace detail
 
 /// (input - target)^2 of each element, or, by default, its mean; shapes must broadcast.
-class MSELossImpl : public detail::LossModule<MSELossOptions, MSELossImpl> {
+class MSELossImpl : public detail::LossOfTwo<MSELossOptions, MSELossImpl, functional::mse_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::mse_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(MSELoss);
 
 /// |input - target| of each element, or, by default, its mean; shapes must broadcast.
-class L1LossImpl : public detail::LossModule<L1LossOptions, L1LossImpl> {
+class L1LossImpl : public detail::LossOfTwo<L1LossOptions, L1LossImpl, functional::l1_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::l1_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(L1Loss);
 
 /// (input - target)^2 / (2 beta) of differences below beta, else |input - target| - beta / 2; by
 /// default the mean.
-class SmoothL1LossImpl : public detail::LossModule<SmoothL1LossOptions, SmoothL1LossImpl> {
+class SmoothL1LossImpl
+    : public detail::LossOfTwo<SmoothL1LossOptions, SmoothL1LossImpl, functional::smooth_l1_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::smooth_l1_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(SmoothL1Loss);
 
 /// (input - target)^2 / 2 of differences up to delta, else delta (|input - target| - delta / 2); by
 /// default the mean.
-class HuberLossImpl : public detail::LossModule<HuberLossOptions, HuberLossImpl> {
+class HuberLossImpl
+    : public detail::LossOfTwo<HuberLossOptions, HuberLossImpl, functional::huber_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::huber_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(HuberLoss);
 
 /// -log softmax(input)[target] of scores [N, C, ...] and classes [N, ...], or of probabilities in
 /// the shape of the scores; by default the weighted mean.
-class CrossEntropyLossImpl
-    : public detail::LossModule<CrossEntropyLossOptions, CrossEntropyLossImpl> {
+class CrossEntropyLossImpl : public detail::LossOfTwo<CrossEntropyLossOptions, CrossEntropyLossImpl,
+                                                      functional::cross_entropy> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::cross_entropy(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(CrossEntropyLoss);
 
 /// -input[target] of log-probabilities [N, C, ...] and classes [N, ...]; by default the weighted
 /// mean.
-class NLLLossImpl : public detail::LossModule<NLLLossOptions, NLLLossImpl> {
+class NLLLossImpl : public detail::LossOfTwo<NLLLossOptions, NLLLossImpl, functional::nll_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::nll_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(NLLLoss);
 
 /// Cross entropy of probabilities against targets in [0, 1].
-class BCELossImpl : public detail::LossModule<BCELossOptions, BCELossImpl> {
+class BCELossImpl
+    : public detail::LossOfTwo<BCELossOptions, BCELossImpl, functional::binary_cross_entropy> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::binary_cross_entropy(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(BCELoss);
 
 /// -(t log s + (1 - t) log(1 - s)) with s = sigmoid(input), which is exact for large inputs; target
 /// of the same shape, by default the mean.
 class BCEWithLogitsLossImpl
-    : public detail::LossModule<BCEWithLogitsLossOptions, BCEWithLogitsLossImpl> {
+    : public detail::LossOfTwo<BCEWithLogitsLossOptions, BCEWithLogitsLossImpl,
+                               functional::binary_cross_entropy_with_logits> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::binary_cross_entropy_with_logits(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(BCEWithLogitsLoss);
 
 /// target (log target - input) of log-probabilities and probabilities of the same shape; by default
 /// the mean of all elements, which is warned of.
-class KLDivLossImpl : public detail::LossModule<KLDivLossOptions, KLDivLossImpl> {
+class KLDivLossImpl
+    : public detail::LossOfTwo<KLDivLossOptions, KLDivLossImpl, functional::kl_div> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::kl_div(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(KLDivLoss);
 
 /// exp(input) - target input, the negative log-likelihood of counts of Poisson's distribution, by
 /// default of the logarithm of its mean; the mean of all elements.
-class PoissonNLLLossImpl : public detail::LossModule<PoissonNLLLossOptions, PoissonNLLLossImpl> {
+class PoissonNLLLossImpl : public detail::LossOfTwo<PoissonNLLLossOptions, PoissonNLLLossImpl,
+                                                    functional::poisson_nll_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::poisson_nll_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(PoissonNLLLoss);
 
 /// x of pairs with target 1, max(0, margin - x) of those with target -1; x and target of one shape,
 /// by default the mean.
 class HingeEmbeddingLossImpl
-    : public detail::LossModule<HingeEmbeddingLossOptions, HingeEmbeddingLossImpl> {
+    : public detail::LossOfTwo<HingeEmbeddingLossOptions, HingeEmbeddingLossImpl,
+                               functional::hinge_embedding_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::hinge_embedding_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(HingeEmbeddingLoss);
 
 /// log(1 + exp(-t x)) of inputs x and targets t, 1 or -1, of one shape; by default the mean.
-class SoftMarginLossImpl : public detail::LossModule<SoftMarginLossOptions, SoftMarginLossImpl> {
+class SoftMarginLossImpl : public detail::LossOfTwo<SoftMarginLossOptions, SoftMarginLossImpl,
+                                                    functional::soft_margin_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::soft_margin_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(SoftMarginLoss);
 
 /// max(0, -target (x1 - x2) + margin) of two inputs and targets, 1 or -1, of one shape; by default
 /// the mean.
 class MarginRankingLossImpl
-    : public detail::LossModule<MarginRankingLossOptions, MarginRankingLossImpl> {
+    : public detail::LossOfThree<MarginRankingLossOptions, MarginRankingLossImpl,
+                                 functional::margin_ranking_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& x1, const Tensor& x2, const Tensor& target) {
-    return functional::margin_ranking_loss(x1, x2, target, options);
-  }
+  using LossOfThree::LossOfThree;
 };
 TAEDA_MODULE(MarginRankingLoss);
 
 /// 1 - cos(x1, x2) of pairs with target 1, max(0, cos(x1, x2) - margin) of those with -1; inputs
 /// [N, D], targets [N], by default the mean.
 class CosineEmbeddingLossImpl
-    : public detail::LossModule<CosineEmbeddingLossOptions, CosineEmbeddingLossImpl> {
+    : public detail::LossOfThree<CosineEmbeddingLossOptions, CosineEmbeddingLossImpl,
+                                 functional::cosine_embedding_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& x1, const Tensor& x2, const Tensor& target) {
-    return functional::cosine_embedding_loss(x1, x2, target, options);
-  }
+  using LossOfThree::LossOfThree;
 };
 TAEDA_MODULE(CosineEmbeddingLoss);
 
 /// The positive shall be nearer than the negative by the margin.
 class TripletMarginLossImpl
-    : public detail::LossModule<TripletMarginLossOptions, TripletMarginLossImpl> {
+    : public detail::LossOfThree<TripletMarginLossOptions, TripletMarginLossImpl,
+                                 functional::triplet_margin_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
-    return functional::triplet_margin_loss(anchor, positive, negative, options);
-  }
+  using LossOfThree::LossOfThree;
 };
 TAEDA_MODULE(TripletMarginLoss);
 
 /// The mean over classes i other than the target y of max(0, margin - x[y] + x[i])^p; scores [N,
 /// C], targets [N], by default the mean of all examples.
-class MultiMarginLossImpl : public detail::LossModule<MultiMarginLossOptions, MultiMarginLossImpl> {
+class MultiMarginLossImpl : public detail::LossOfTwo<MultiMarginLossOptions, MultiMarginLossImpl,
+                                                     functional::multi_margin_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::multi_margin_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(MultiMarginLoss);
 
 /// The sum over targets j and other classes i of max(0, 1 - x[j] + x[i]), divided by C; scores and
 /// targets [N, C], of which -1 ends a row; by default the mean.
 class MultiLabelMarginLossImpl
-    : public detail::LossModule<MultiLabelMarginLossOptions, MultiLabelMarginLossImpl> {
+    : public detail::LossOfTwo<MultiLabelMarginLossOptions, MultiLabelMarginLossImpl,
+                               functional::multilabel_margin_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::multilabel_margin_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(MultiLabelMarginLoss);
 
 /// The mean over classes of -(t log s(x) + (1 - t) log s(-x)), s the sigmoid; scores and targets, 0
 /// or 1, are [N, C], by default the mean of all examples.
 class MultiLabelSoftMarginLossImpl
-    : public detail::LossModule<MultiLabelSoftMarginLossOptions, MultiLabelSoftMarginLossImpl> {
+    : public detail::LossOfTwo<MultiLabelSoftMarginLossOptions, MultiLabelSoftMarginLossImpl,
+                               functional::multilabel_soft_margin_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& input, const Tensor& target) {
-    return functional::multilabel_soft_margin_loss(input, target, options);
-  }
+  using LossOfTwo::LossOfTwo;
 };
 TAEDA_MODULE(MultiLabelSoftMarginLoss);
 
 /// max(0, d(a, p) - d(a, n) + margin) with any distance d, by default pairwise_distance; anchor,
 /// positive and negative are [N, D].
 class TripletMarginWithDistanceLossImpl
-    : public detail::LossModule<TripletMarginWithDistanceLossOptions,
-                                TripletMarginWithDistanceLossImpl> {
+    : public detail::LossOfThree<TripletMarginWithDistanceLossOptions,
+                                 TripletMarginWithDistanceLossImpl,
+                                 functional::triplet_margin_with_distance_loss> {
  public:
-  using LossModule::LossModule;
-  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
-    return functional::triplet_margin_with_distance_loss(anchor, positive, negative, options);
-  }
+  using LossOfThree::LossOfThree;
 };
 TAEDA_MODULE(TripletMarginWithDistanceLoss);
 

@@ -48,12 +48,14 @@ bool any_sparse(const Tensor& a, const Tensor& b) {
 }
 
 void check_no_bool(const Tensor& a, bool other_is_bool) {
-  TAEDA_CHECK(!(is_bool(a) && other_is_bool),
-              "Subtraction, the `-` operator, with two bool tensors is not supported. "
-              "Use the `^` or `logical_xor()` operator instead.");
-  TAEDA_CHECK(!is_bool(a) && !other_is_bool,
-              "Subtraction, the `-` operator, with a bool tensor is not supported. If "
-              "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
+  TAEDA_CHECK_NOT_IMPLEMENTED(
+      !(is_bool(a) && other_is_bool),
+      "Subtraction, the `-` operator, with two bool tensors is not supported. "
+      "Use the `^` or `logical_xor()` operator instead.");
+  TAEDA_CHECK_NOT_IMPLEMENTED(
+      !is_bool(a) && !other_is_bool,
+      "Subtraction, the `-` operator, with a bool tensor is not supported. If "
+      "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
 }
 
 }  // namespace

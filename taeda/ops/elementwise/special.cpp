@@ -435,7 +435,7 @@ Tensor do_logaddexp2(const Tensor& self, const Tensor& other) {
 namespace {
 
 Tensor as_tensor(const Scalar& value, const Tensor& like) {
-  return full({}, value, TensorOptions(value_dtype(like)).device(like.device()));
+  return detail::number_beside(value, value_dtype(like), like.device());
 }
 
 }  // namespace

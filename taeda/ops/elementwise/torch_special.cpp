@@ -7,6 +7,7 @@
 #include "bodies/torch_special.h"
 #include "taeda/kernels/pointwise/special_functions.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
@@ -61,7 +62,7 @@ ScalarType values_dtype(ArrayRef<Operand> operands) {
 
 Tensor scalar_beside(const Scalar& value, const Tensor& other) {
   const ScalarType t = is_integral(other.dtype(), true) ? get_default_dtype() : other.dtype();
-  return full({}, value, TensorOptions(t).device(other.device()));
+  return detail::number_beside(value, t, other.device());
 }
 
 }  // namespace

@@ -55,7 +55,9 @@ Tensor do_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& s
   TAEDA_CHECK(self.dtype() == source.dtype(),
               "masked_scatter: expected self and source to have same dtypes but got",
               to_string(self.dtype()), " and ", to_string(source.dtype()));
-  TAEDA_CHECK(mask.dtype() == kBool, "Mask tensor can take 0 and 1 values only");
+  TAEDA_CHECK(mask.dtype() == kBool,
+              "masked_scatter_ only supports boolean masks, but got mask with dtype ",
+              to_string(mask.dtype()));
   const DimVector shape = broadcast_sizes(self.sizes(), mask.sizes());
   const Tensor chosen = mask.expand(shape), list = source.reshape({-1});
   const Tensor counts = plain_of(chosen.sum());  // one, or one for each sample of a map
@@ -306,7 +308,7 @@ Tensor copy_where_it_lies(const Tensor& self) {
 
 Tensor do_as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
                              IntArrayRef stride, OptionalDim storage_offset) {
-  const Tensor out = copy_where_it_lies(self);
+  const Tensor out = copy_where_it_lies(expanded_to(self, mapped_levels(src)));
   return with_part(out, out.as_strided(size, stride, storage_offset), src);
 }
 

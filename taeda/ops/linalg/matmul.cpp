@@ -346,11 +346,11 @@ static Tensor linear_of_sparse(const Tensor& input, const Tensor& weight, const 
 Tensor do_linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   if (!weight.is_strided() && input.dim() > 0) [[unlikely]]
     return linear_of_sparse(input, weight, bias);
-  if (!policy::applies(input, policy::everywhere)) return linear_of(input, weight, bias, false);
+  if (!policy::applies(input)) return linear_of(input, weight, bias, false);
   if (!policy::rounds_weights(input, weight, bias) || weight.dim() != 2 ||
       !policy::multiplies_in_float32(input))
     return policy::lower_precision(do_linear, input, weight, bias);
-  const Tensor x = policy::to_lower_precision(input, policy::everywhere);
+  const Tensor x = policy::to_lower_precision(input);
   const AutocastMode::Pause pause;
   return linear_of(x, weight, bias, true);
 }

@@ -161,13 +161,9 @@ bool index_put(MapCall& call) {
 bool index_select(MapCall& call) {
   const int64_t dims = call.operand(0)->dims, count = call.operand(2)->dims;
   if (dims == 0) return false;
-  const int64_t dim = behind_samples(call.at<int64_t>(1), dims);
-  if (!call.is_mapped(2)) {
-    call.at<int64_t>(1) = dim;
-    call.results = call.run();
-    return true;
-  }
+  if (!call.is_mapped(2)) return run_along(call, 1, dims);
   if (count > 1) return false;
+  const int64_t dim = behind_samples(call.at<int64_t>(1), dims);
   call.expand_all();
   Tensor index = call.tensor(2);
   if (count == 0) index = index.unsqueeze(1);
@@ -188,20 +184,19 @@ bool at_indices(MapCall& call) {
     call.expand(*call.operand(3));
   }
   call.expand(*call.operand(0));
-  call.at<int64_t>(1) = behind_samples(call.at<int64_t>(1), dims);
-  call.results = call.run();
-  return true;
+  return run_along(call, 1, dims);
 }
 
 bool take_along_dim(MapCall& call) {
-  OptionalDim& dim = call.at<OptionalDim>(2);
   const int64_t dims = call.operand(0)->dims;
-  if (!dim || dims != call.operand(1)->dims || dims == 0) return false;
+  if (!call.at<OptionalDim>(2) || dims != call.operand(1)->dims || dims == 0) return false;
   call.expand_all();
-  dim = behind_samples(*dim, dims);
-  call.results = call.run();
-  return true;
+  return run_along(call, 2, dims);
 }
+
+/// Places that are counted from where a sample begins; those that are counted from the beginning of
+/// its memory are other ones for each.
+bool as_strided_scatter(MapCall& call) { return !call.at<OptionalDim>(4) && by_parts(call); }
 
 }  // namespace
 
@@ -211,6 +206,7 @@ void add_indexing(Table& table) {
   add(table, index_select, "index_select");
   add(table, at_indices, "index_add index_copy index_fill index_reduce");
   add(table, take_along_dim, "take_along_dim");
+  add(table, as_strided_scatter, "as_strided_scatter");
 }
 
 }  // namespace taeda::inline v0_2::map_rules

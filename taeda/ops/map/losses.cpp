@@ -1,4 +1,6 @@
 // Rules of losses: those of all elements, and then the mean or sum of each sample.
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/create/tensor_literal.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/index/index.h"
@@ -100,6 +102,38 @@ bool of_classes(MapCall& call) {
   return true;
 }
 
+/// Alignments: the batches of all samples are one, in which a sample without a batch is one of one.
+bool alignment(MapCall& call) {
+  if (call.is(2, Kind::Tensor)) return !call.is_mapped(2) && !call.is_mapped(3) && by_parts(call);
+  const int64_t dims = call.operand(0)->dims;
+  if (dims < 2 || dims > 3 || call.samples == 0) return false;
+  call.expand_all();
+  Tensor &scores = call.tensor(0), &targets = call.tensor(1);
+  if (dims == 2) scores = scores.unsqueeze(2);
+  const int64_t batch = scores.size(2);
+  scores = scores.movedim(0, 1).flatten(1, 2);
+  targets = targets.flatten(0, 1);
+  for (const size_t i : {2, 3}) {
+    IntArrayRef& lengths = call.at<IntArrayRef>(i);
+    DimVector all;
+    for (int64_t b = 0; b < call.samples; ++b)
+      for (const int64_t n : lengths) all.push_back(n);
+    lengths = call.keep(std::move(all));
+  }
+  ReductionArg& given = call.at<ReductionArg>(5);
+  const Reduction reduction = given;
+  given = Reduction::None;
+  Tensor all = call.run_one();
+  if (reduction == Reduction::Mean) {
+    const IntArrayRef lengths = call.at<IntArrayRef>(3);
+    const Tensor divisor = taeda::tensor(std::vector<int64_t>(lengths.begin(), lengths.end()));
+    all = all.div(divisor.to(all.device(), all.dtype()).clamp_min(1));
+  }
+  all = all.unflatten(0, {call.samples, batch});
+  call.results = {dims == 2 ? all.squeeze(1) : reduced(all, reduction)};
+  return true;
+}
+
 }  // namespace
 
 void add_losses(Table& table) {
@@ -111,6 +145,7 @@ void add_losses(Table& table) {
   add(table, kl_div, "kl_div");
   add(table, of_vectors, "cosine_embedding_loss triplet_margin_loss");
   add(table, of_classes, "cross_entropy nll_loss");
+  add(table, alignment, "ctc_loss");
 }
 
 }  // namespace taeda::inline v0_2::map_rules

@@ -1,4 +1,7 @@
 // Rules of what makes one of several elements.
+#include "taeda/ops/create/create.h"
+#include "taeda/ops/elementwise/arithmetic.h"
+#include "taeda/ops/index/index.h"
 #include "taeda/ops/map/rules.h"
 #include "taeda/ops/reduce/histogram_rows.h"
 #include "taeda/ops/reduce/reduce.h"
@@ -163,6 +166,18 @@ bool histc(MapCall& call) {
   return true;
 }
 
+/// Of the distances between all rows those above the diagonal.
+bool pdist(MapCall& call) {
+  if (call.operands[0].dims != 2) return false;
+  const Tensor& x = call.tensor(0);
+  const int64_t rows = x.size(1), kWithoutProducts = 2;
+  const Tensor pairs = triu_indices(rows, rows, 1, TensorOptions(kLong).device(x.device()));
+  const Tensor at = pairs.select(0, 0).mul(rows).add(pairs.select(0, 1));
+  call.results = {
+      cdist(x, x, call.at<double>(1), kWithoutProducts).flatten(1, 2).index_select(1, at)};
+  return true;
+}
+
 }  // namespace
 
 void add_reductions(Table& table) {
@@ -174,6 +189,7 @@ void add_reductions(Table& table) {
   add(table, searchsorted, "searchsorted");
   add(table, bucketize, "bucketize");
   add(table, histc, "histc");
+  add(table, pdist, "pdist");
 }
 
 }  // namespace taeda::inline v0_2::map_rules

@@ -29,6 +29,10 @@ void add_indexing(Table& table);
 /// A dimension of a sample, in a tensor of all samples.
 int64_t behind_samples(int64_t dim, int64_t dims);
 DimVector behind_samples(IntArrayRef dims_of, int64_t dims);
+/// The same of argument `i`: a dimension, several, or none of a sample with `dims`.
+void move_dim(MapCall& call, size_t i, int64_t dims);
+/// Runs the call along argument `i`, a dimension or several of a sample with `dims`.
+bool run_along(MapCall& call, size_t i, int64_t dims);
 /// The elements of a sample in one dimension: [samples, elements].
 Tensor rows_of(const Tensor& all);
 /// The sizes of a sample.

@@ -21,19 +21,6 @@ void take_the_dimension(std::vector<Tensor>& results) {
     if (r.dim() == 2) r = r.squeeze(1);
 }
 
-void move_dim(MapCall& call, size_t i, int64_t dims) {
-  if (call.is(i, Kind::Int)) {
-    int64_t& d = call.at<int64_t>(i);
-    d = behind_samples(d, dims);
-  } else if (call.is(i, Kind::MaybeInt)) {
-    OptionalDim& d = call.at<OptionalDim>(i);
-    if (d) d = behind_samples(*d, dims);
-  } else if (call.is(i, Kind::Ints)) {
-    IntArrayRef& list = call.at<IntArrayRef>(i);
-    list = call.keep(behind_samples(list, dims));
-  }
-}
-
 /// Arguments `I...` are dimensions; all operands are mapped and have as many.
 template <size_t... I>
 bool along(MapCall& call) {
@@ -61,17 +48,13 @@ bool along_own(MapCall& call) {
 template <size_t I>
 bool along_new(MapCall& call) {
   call.expand_all();
-  move_dim(call, I, call.operands[0].dims + 1);
-  call.results = call.run();
-  return true;
+  return run_along(call, I, call.operands[0].dims + 1);
 }
 
 bool diag_embed(MapCall& call) {
   const int64_t dims = call.operands[0].dims + 1;
   move_dim(call, 2, dims);
-  move_dim(call, 3, dims);
-  call.results = call.run();
-  return true;
+  return run_along(call, 3, dims);
 }
 
 bool cat(MapCall& call) {
@@ -193,6 +176,25 @@ bool repeat_interleave(MapCall& call) {
 bool made_new(MapCall& call) { return sized(call); }
 
 }  // namespace
+
+void move_dim(MapCall& call, size_t i, int64_t dims) {
+  if (call.is(i, Kind::Int)) {
+    int64_t& d = call.at<int64_t>(i);
+    d = behind_samples(d, dims);
+  } else if (call.is(i, Kind::MaybeInt)) {
+    OptionalDim& d = call.at<OptionalDim>(i);
+    if (d) d = behind_samples(*d, dims);
+  } else if (call.is(i, Kind::Ints)) {
+    IntArrayRef& list = call.at<IntArrayRef>(i);
+    list = call.keep(behind_samples(list, dims));
+  }
+}
+
+bool run_along(MapCall& call, size_t i, int64_t dims) {
+  move_dim(call, i, dims);
+  call.results = call.run();
+  return true;
+}
 
 void add_shapes(Table& table) {
   add(table, along<1>,

@@ -195,7 +195,7 @@ bool keeps_weights(const Tensor& input, const Tensor& weight, const Tensor& bias
 
 /// Whether it runs under autocast with all operands in the lower precision.
 bool casts_all(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t groups) {
-  return policy::applies(input, policy::everywhere) && !keeps_weights(input, weight, bias, groups);
+  return policy::applies(input) && !keeps_weights(input, weight, bias, groups);
 }
 
 /// The input of a convolution in the dtype it computes in. Where autocast is still on for it,
@@ -203,8 +203,8 @@ bool casts_all(const Tensor& input, const Tensor& weight, const Tensor& bias, in
 class Input {
  public:
   explicit Input(const Tensor& input)
-      : is_cast_(policy::applies(input, policy::everywhere)),
-        input_(is_cast_ ? policy::to_lower_precision(input, policy::everywhere) : input) {}
+      : is_cast_(policy::applies(input)),
+        input_(is_cast_ ? policy::to_lower_precision(input) : input) {}
   const Tensor& get() const { return input_; }
   bool keeps_weights() const { return is_cast_; }
 

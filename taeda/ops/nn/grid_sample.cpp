@@ -12,8 +12,6 @@
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/nn/fused_backward.h"
-#include "taeda/tensor/autocast_mode.h"
-#include "taeda/tensor/promote.h"
 
 namespace taeda::inline v0_2::detail {
 
@@ -159,17 +157,10 @@ TensorVec composed_gradients(const GridSampleState& s, const Tensor& g, Needs ne
 }
 
 Tensor sampled(const Tensor& input, const Tensor& grid, const GridSampling& sampling) {
-  if (policy::applies(input, policy::host) || policy::applies(grid, policy::host))
-    return policy::float32<policy::host>(sampled, input, grid, sampling);
   check_floating("grid_sampler", input);
   check_floating("grid_sampler", grid);
-  if (input.dtype() != grid.dtype()) {
-    TAEDA_CHECK(
-        policy::applies(input, policy::everywhere) || policy::applies(grid, policy::everywhere),
-        "expected scalar type ", input.dtype(), " but found ", grid.dtype());
-    const ScalarType dtype = promote_types(input.dtype(), grid.dtype());
-    return sampled(input.to(dtype), grid.to(dtype), sampling);
-  }
+  TAEDA_CHECK(input.dtype() == grid.dtype(), "expected scalar type ", input.dtype(), " but found ",
+              grid.dtype());
   if (!fits_kernel(input)) return composed_sample(input, grid, sampling);
   DimVector sizes(grid.sizes());
   sizes.pop_back();
@@ -197,8 +188,9 @@ Tensor sampled(const Tensor& input, const Tensor& grid, const GridSampling& samp
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampling& sampling) {
   using Sampler = Door<Tensor(const Tensor&, const Tensor&, const GridSampling&)>;
   if (!Interceptors::any()) return sampled(input, grid, sampling);
-  return Sampler::pass_by_parts({.name = "grid_sampler"}, sampled, composed_sample, input, grid,
-                                sampling);
+  return Sampler::pass_by_parts(
+      {.name = "grid_sampler", .casts = {policy::Cast::float32, policy::Cast::promote}}, sampled,
+      composed_sample, input, grid, sampling);
 }
 
 }  // namespace taeda::inline v0_2::detail

@@ -9,7 +9,6 @@
 #include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/kernels/pointwise/loss.h"
-#include "taeda/ops/autocast.h"
 #include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/nn/loss_reduce.h"
@@ -19,13 +18,6 @@ namespace taeda::inline v0_2 {
 using detail::reduce_loss;
 
 namespace {
-
-constexpr const char* kUnsafeToAutocast =
-    "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
-    "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
-    "In this case, combine the two layers using "
-    "torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
-    "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.";
 
 /// Each prediction would be compared with each target: legal, and hardly ever meant.
 void warn_of_broadcast(const Tensor& input, const Tensor& target) {
@@ -135,9 +127,6 @@ Tensor do_huber_loss(const Tensor& input, const Tensor& target, ReductionArg red
 
 Tensor do_binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
                                ReductionArg reduction) {
-  TAEDA_CHECK(!policy::applies(input, policy::accelerators), kUnsafeToAutocast);
-  if (policy::applies(input, policy::host))
-    return policy::float32<policy::host>(do_binary_cross_entropy, input, target, weight, reduction);
   if (input.sizes() != target.sizes())
     return binary_cross_entropy(input, in_sizes_of(input, target), weight, reduction);
   if (weight.defined() && weight.sizes() != input.sizes() && has_squeezed(weight, input))
@@ -213,7 +202,7 @@ Tensor do_poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_i
 }
 
 Tensor do_gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full,
-                         double eps, ReductionArg reduction) {
+                            double eps, ReductionArg reduction) {
   Tensor variance = var;
   if (!(var.sizes() == input.sizes())) {
     const size_t n = input.sizes().size();

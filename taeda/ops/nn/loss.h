@@ -50,7 +50,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target,
                   ReductionArg reduction = Reduction::Mean, double delta = 1);
 /// -(t log x + (1 - t) log(1 - x)) for x in [0, 1]; logarithms are at least -100. On the CPU throws
 /// Error ("all elements of input should be between 0 and 1").
-/// [autocast: float32 host inside]
+/// [autocast: float32 host unsafe accelerators]
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
                             ReductionArg reduction = Reduction::Mean);
 /// binary_cross_entropy of sigmoid(x), without overflow; `pos_weight` multiplies the positive term.

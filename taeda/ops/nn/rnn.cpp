@@ -308,14 +308,10 @@ RnnResult run_network(const RnnShape& shape, Tensor x, TensorList hx, TensorList
 template <class F>
 RnnResult with_autocast(bool keeps_states, const Tensor& input, TensorList hx, TensorList params,
                         F&& f) {
-  if (!policy::applies(input, policy::everywhere)) return f(input, hx, params);
+  if (!policy::applies(input)) return f(input, hx, params);
   const bool wide = policy::multiplies_in_float32(input);
-  const auto lower = [](const Tensor& t) {
-    return policy::to_lower_precision(t, policy::everywhere);
-  };
-  const auto cast = [&](const Tensor& t) {
-    return wide ? policy::to_float32(t, policy::everywhere) : lower(t);
-  };
+  const auto lower = [](const Tensor& t) { return policy::to_lower_precision(t); };
+  const auto cast = [&](const Tensor& t) { return wide ? policy::to_float32(t) : lower(t); };
   const auto cast_all = [&](TensorList list) {
     std::vector<Tensor> out;
     for (const Tensor& t : list) out.push_back(cast(t));
@@ -329,7 +325,7 @@ RnnResult with_autocast(bool keeps_states, const Tensor& input, TensorList hx, T
     out = f(x, TensorList(states), TensorList(weights));
   }
   if (keeps_states && input.is_cpu() && hx[0].dtype() == kFloat) {
-    const auto widened = [](const Tensor& t) { return policy::to_float32(t, policy::host); };
+    const auto widened = [](const Tensor& t) { return policy::to_float32(t); };
     return {widened(out.y), widened(out.h), widened(out.c)};
   }
   return wide ? RnnResult{lower(out.y), lower(out.h), lower(out.c)} : out;

@@ -130,7 +130,8 @@ Tensor do_cumprod(const Tensor& self, int64_t dim, OptionalDtype dtype) {
   if (wants_grad(x))
     record("CumprodBackward0", y, {x},
            [dim, x = save_tensor(x), y = save_output(y)](const Tensor& g) {
-             return g.dim() == 0 ? g : cumprod_gradient(g, x.unpack(), y.unpack(), dim);
+             const Tensor from = x.unpack(), made = y.unpack();
+             return g.dim() == 0 ? g : cumprod_gradient(g, from, made, dim);
            });
   return y;
 }

@@ -1,5 +1,6 @@
 #include "taeda/ops/reduce/sort.h"
 
+#include <cmath>
 #include <limits>
 
 #include "bodies/sort.h"
@@ -10,6 +11,7 @@
 #include "taeda/kernels/sort.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/create/stored.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/index/index.h"
 #include "taeda/ops/reduce/reduce.h"
@@ -53,7 +55,7 @@ Tensor::T2 sort_stored(const Tensor& self, int64_t dim, bool descending) {
 }  // namespace
 
 Tensor::T2 do_sort(const Tensor& self, int64_t dim, bool descending) {
-  TAEDA_CHECK(!self.is_complex(), "Sort currently does not support complex dtypes on CPU");
+  TAEDA_CHECK_TYPE(!self.is_complex(), "Sort does not support complex dtypes on CPU");
   if (is_stored(self.dtype())) return sort_stored(self, dim, descending);
   const int64_t d = wrap_dim(dim, self.dim());
   Tensor values = empty(self.sizes(), self.options()),
@@ -360,10 +362,19 @@ Tensor in_order(const Tensor& sequence, const Tensor& sorter) {
 
 namespace {
 
-/// A number that is looked for, which an integer's dtype would cut.
+/// Whether numbers of dtype t have this one, or one beside it that is found at the same place.
+bool is_found_as(const Scalar& value, ScalarType t) {
+  if (t == kBool || is_complex(t) || value.is_complex()) return true;
+  const double size = std::abs(value.toDouble());
+  if (!is_integral(t)) return !(size > detail::largest(t));
+  const auto bits = static_cast<double>(8 * element_size(t));
+  return !value.is_floating_point() && size < std::exp2(bits - 1);
+}
+
+/// A number that is looked for, in a dtype of its own where that of the list would cut it.
 Tensor number_among(const Scalar& value, const Tensor& sequence) {
-  const bool cut = value.is_floating_point() && is_integral(sequence.dtype(), true);
-  return full({}, value, cut ? sequence.options().dtype(kDouble) : sequence.options());
+  const ScalarType t = is_found_as(value, sequence.dtype()) ? sequence.dtype() : value.type();
+  return full({}, value, sequence.options().dtype(t));
 }
 
 }  // namespace

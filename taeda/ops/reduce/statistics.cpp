@@ -243,10 +243,10 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
   TAEDA_CHECK(self.dim() <= 2,
               "cov(): expected input to have two or fewer dimensions but got an input with ",
               self.dim(), " dimensions");
-  TAEDA_CHECK(self.dtype() != kBool, "cov(): bool dtype is not supported for input");
+  TAEDA_CHECK_NOT_IMPLEMENTED(self.dtype() != kBool,
+                              "cov(): bool dtype is not supported for input");
   Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self;
-  if (is_integral(x.dtype()))
-    x = x.to(aweights.defined() ? aweights.dtype() : get_default_dtype());
+  if (is_integral(x.dtype())) x = x.to(aweights.defined() ? aweights.dtype() : get_default_dtype());
   const int64_t n = x.size(1);
   Tensor w = fweights;
   if (fweights.defined()) check_weights_of("fweights", fweights, n, true);
@@ -326,15 +326,15 @@ namespace {
 
 /// The areas of the trapezoids between neighbours along `dim`, times two.
 Tensor trapezoids(const char* name, const Tensor& y, int64_t dim, const Tensor* x) {
-  TAEDA_CHECK(y.dtype() != kBool, name,
-              ": received a bool input for `y`, but bool is not supported");
+  TAEDA_CHECK_NOT_IMPLEMENTED(y.dtype() != kBool, name,
+                              ": received a bool input for `y`, but bool is not supported");
   const int64_t d = wrap_dim(dim, y.dim());
   TAEDA_CHECK_INDEX(y.dim() > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
   const int64_t n = y.size(d);
   const Tensor sums = n == 0 ? y : y.narrow(d, 1, n - 1).add(y.narrow(d, 0, n - 1));
   if (!x) return sums;
-  TAEDA_CHECK(x->dtype() != kBool, name,
-              ": received a bool input for `x` or `y`, but bool is not supported");
+  TAEDA_CHECK_NOT_IMPLEMENTED(x->dtype() != kBool, name,
+                              ": received a bool input for `x` or `y`, but bool is not supported");
   DimVector shape(static_cast<size_t>(y.dim()), 1);
   shape[static_cast<size_t>(d)] = x->numel();
   const Tensor points = x->dim() == 1 ? x->view(shape) : *x;

@@ -139,7 +139,7 @@ const std::vector<Row> wrong_statistics = {
     REFUSED(Error, masked_scatter(numbers(), ones({4}, kBool), rand({3})),
             "Number of elements of source < number of ones in mask"),
     REFUSED(Error, masked_scatter(numbers(), ones({4}), rand({4})),
-            "Mask tensor can take 0 and 1 values only"),
+            "masked_scatter_ only supports boolean masks, but got mask with dtype Float"),
     REFUSED(IndexError, scatter_reduce(numbers(), 0, longs({9}), numbers(), "sum"),
             "index 9 is out of bounds for dimension 0 with size 4"),
     REFUSED(Error, scatter_reduce(numbers(), 0, longs({0}), numbers(), "max"),

@@ -26,7 +26,9 @@ struct Devices {
 
 Devices parse_devices(const std::string& text) {
   Devices out;
-  std::istringstream list(text);
+  std::string dense = text;
+  std::erase(dense, ' ');
+  std::istringstream list(dense);
   for (std::string part; std::getline(list, part, ',');) {
     char* end = nullptr;
     const long long number = std::strtoll(part.c_str(), &end, 10);

@@ -31,10 +31,7 @@ class _ConvNd(Module):
         self._reversed_padding_repeated_twice = _around(padding, kernel_size, dilation)
         shape = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
         self.weight = Parameter(_C.empty((*shape, *kernel_size), **options))
-        if bias:
-            self.bias = Parameter(_C.empty(out_channels, **options))
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", Parameter(_C.empty(out_channels, **options)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self):

@@ -13,7 +13,7 @@ def _listed(tensors):
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """The p-norm over all elements of all tensors, a scalar.
 
-    tensors: a tensor or several, of any shapes
+    tensors: a tensor or several
     norm_type: p; 2 unless given
     error_if_nonfinite: whether NaN or infinity is a RuntimeError; False unless given
 
@@ -26,7 +26,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     """Scales gradients whose norm is known, in place, so that it becomes max_norm at most.
 
-    parameters: a tensor or several, of any shapes
+    parameters: a tensor or several
     max_norm, total_norm: scalars
 
     >>> w = torch.zeros(2, requires_grad=True)
@@ -41,7 +41,7 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scales all gradients together, in place, so that their norm becomes max_norm at most; returns what it was, a scalar.
 
-    parameters: a tensor or several, of any shapes
+    parameters: a tensor or several
     max_norm: a scalar
     norm_type: the norm's order; 2 unless given
     error_if_nonfinite: whether NaN or infinity is a RuntimeError; False unless given
@@ -60,7 +60,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """clip_grad_norm_ under an old name, with a warning; tensors of any shapes.
+    """clip_grad_norm_ under an old name, with a warning.
 
     >>> w = torch.zeros(2, requires_grad=True)
     >>> w.grad = torch.tensor([3.0, 4.0])
@@ -75,7 +75,7 @@ def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False
 def clip_grad_value_(parameters, clip_value, foreach=None):
     """Limits every element of the gradients to [-clip_value, clip_value], in place.
 
-    parameters: a tensor or several, of any shapes
+    parameters: a tensor or several
     clip_value: a scalar
 
     >>> w = torch.zeros(2, requires_grad=True)

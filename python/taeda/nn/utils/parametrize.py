@@ -33,7 +33,7 @@ def cached():
 
 
 class ParametrizationList(ModuleList):
-    """The functions of one tensor, of any shape, and what they start from: `original`, or `original0`, `original1`, ...
+    """The functions of one tensor and what they start from: `original`, or `original0`, `original1`, ...
 
     >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 3))
     >>> type(layer.parametrizations.weight).__name__, layer.parametrizations.weight.original1.shape

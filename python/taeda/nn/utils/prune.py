@@ -103,7 +103,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Methods one after the other: each sees what the former ones left of a tensor, of any shape.
+    """Methods one after the other: each sees what the former ones left of a tensor.
 
     >>> layer = nn.Linear(4, 1)
     >>> _ = nn.utils.prune.l1_unstructured(layer, "weight", 1)
@@ -185,7 +185,7 @@ class _Unstructured(BasePruningMethod):
 
 
 class RandomUnstructured(_Unstructured):
-    """Prunes elements at random, of a tensor of any shape; `amount` is a number of them, or a part.
+    """Prunes elements at random; `amount` is a number of them, or a part.
 
     >>> nn.utils.prune.RandomUnstructured(2).prune(torch.ones(4)).sum()
     tensor(2.)
@@ -196,7 +196,7 @@ class RandomUnstructured(_Unstructured):
 
 
 class L1Unstructured(_Unstructured):
-    """Prunes the elements that are least in absolute value, of a tensor of any shape; `amount` is a number of them, or a part.
+    """Prunes the elements that are least in absolute value; `amount` is a number of them, or a part.
 
     >>> nn.utils.prune.L1Unstructured(1).prune(torch.tensor([-3.0, 1.0, 2.0]))
     tensor([-3.,  0.,  2.])
@@ -230,7 +230,7 @@ class _Structured(BasePruningMethod):
 
 
 class RandomStructured(_Structured):
-    """Prunes whole channels along `dim` at random, of a tensor of any shape; `amount` is a number of them, or a part.
+    """Prunes whole channels along `dim` at random; `amount` is a number of them, or a part.
 
     >>> nn.utils.prune.RandomStructured(1, dim=0).prune(torch.ones(3, 2)).sum()
     tensor(4.)
@@ -241,7 +241,7 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """Prunes the channels along `dim` with the least norm of order n, of a tensor of any shape; `amount` is a number of them,
+    """Prunes the channels along `dim` with the least norm of order n; `amount` is a number of them,
     or a part.
 
     >>> nn.utils.prune.LnStructured(1, n=2, dim=0).prune(torch.tensor([[3.0, 4.0], [1.0, 1.0]]))
@@ -348,7 +348,7 @@ def custom_from_mask(module, name, mask):
 def global_unstructured(parameters, pruning_method, importance_scores=None, **kwargs):
     """Prunes several parameters as if they were one tensor.
 
-    parameters: pairs of module and name, else TypeError; of any shapes
+    parameters: pairs of module and name, else TypeError
     pruning_method: a class like L1Unstructured, and kwargs its arguments
     importance_scores: {(module, name): scores} in the place of values
 
@@ -391,7 +391,7 @@ def remove(module, name):
 
 
 def is_pruned(module):
-    """Whether a module or one of its children has a pruned parameter, of any shape.
+    """Whether a module or one of its children has a pruned parameter.
 
     >>> nn.utils.prune.is_pruned(nn.Linear(4, 1))
     False
