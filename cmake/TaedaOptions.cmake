@@ -16,7 +16,7 @@ option(TAEDA_BENCHMARKS "Build the programs in benchmarks/" OFF)
 option(TAEDA_EXAMPLES "Build the programs in examples/" OFF)
 option(TAEDA_CUDA_EMULATOR "Build the CUDA backend for the host, to test its kernels without a GPU" OFF)
 option(TAEDA_UNITY "Translate several sources at once: quick clean builds, slow small ones" OFF)
-option(TAEDA_QUICK_BUILD "Translate the kernels at -O2 and all else at -O1: a first build is sooner ready, small operations are slower" OFF)
+option(TAEDA_QUICK_BUILD "Translate kernels that training steps call at -O2 and all else at -O1: a first build is sooner ready, small operations are slower" OFF)
 option(TAEDA_WERROR "Treat warnings as errors" OFF)
 set(TAEDA_SANITIZE "" CACHE STRING "Sanitizers for all code: address, undefined, thread; comma-separated")
 
