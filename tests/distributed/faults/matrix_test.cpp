@@ -45,6 +45,7 @@ struct FaultKind {
   int end = 0;
   std::string says = {};
   MatrixStore store = MatrixStore::File;
+  std::vector<std::string> without_store = {};  ///< what others than rank 0 may say, too
   int timeout_ms = 0;  ///< from the fault on, unless 0
   std::function<void(MatrixJob&)> meanwhile = {};
   std::map<std::string, std::string> environment = {};
@@ -125,6 +126,12 @@ class FaultMatrix : public testing::TestWithParam<FaultKind> {
     EXPECT_EQ(survivor.wait(), 0);
   }
 
+  std::vector<std::string> causes_at(int rank) const {
+    std::vector<std::string> out = kind_.others;
+    if (rank > 0) out.insert(out.end(), kind_.without_store.begin(), kind_.without_store.end());
+    return out;
+  }
+
   std::string missing() const {
     std::string out;
     if (kind_.store != MatrixStore::File) out = distributed::missing_grpc();
@@ -158,7 +165,7 @@ TEST_P(FaultMatrix, EveryCollectiveOfEverySize) {
     if (goes_on)
       expect_state(process, state);
     else if (rank != kind_.victim)
-      expect_errors(process, rank, kind_.others);
+      expect_errors(process, rank, causes_at(rank));
     else if (!kind_.victim_as_well.empty())
       expect_errors(process, rank, kind_.victim_as_well);
   }
@@ -199,11 +206,15 @@ void drop_silently(MatrixJob& job) { job.machines->drop_silently(1); }
 void slow_link(MatrixJob& job) { job.machines->slow_link(1); }
 void replace_machine(MatrixJob& job) { job.machines->replace(1); }
 
-/// What rank 0 and rank 1 say of rank 2, which they cannot reach. Rank 0 may have heard it first,
-/// and have ended with the store before rank 1 could read why.
+/// What rank 0 and rank 1 say of rank 2, which they cannot reach.
 const std::vector<std::string> rank_2_is_away = {"rank 2 has not called it",
-                                                 "nothing was heard from rank 2",
-                                                 "rank 1 lost the connection to rank "};
+                                                 "nothing was heard from rank 2"};
+/// What rank 1 says where rank 0 has heard it first, and has ended with the store before rank 1
+/// could read why.
+const std::vector<std::string> rank_0_has_ended = {
+    "rank 1 lost the connection to rank ",
+    "it did not end within the timeout of 1000 ms, and the store, which would tell why, does not "
+    "answer"};
 std::vector<std::string> rank_2_is_away_or_gone() {
   auto out = rank_2_is_away;
   out.push_back("rank 2 is gone: rank ");
@@ -293,6 +304,7 @@ const std::vector<FaultKind> kinds = {
      .others = rank_2_is_away,
      .victim_as_well = {"the store, which would tell why, does not answer"},
      .store = MatrixStore::Machines,
+     .without_store = rank_0_has_ended,
      .timeout_ms = 1000,
      .meanwhile = take_link_down},
     {.name = "LinkDownForAWhile",
@@ -306,6 +318,7 @@ const std::vector<FaultKind> kinds = {
      .others = rank_2_is_away,
      .victim_as_well = {"the store, which would tell why, does not answer"},
      .store = MatrixStore::Machines,
+     .without_store = rank_0_has_ended,
      .timeout_ms = 1000,
      .meanwhile = drop_silently},
     {.name = "ConnectionsReset",
@@ -314,6 +327,7 @@ const std::vector<FaultKind> kinds = {
      .others = rank_2_is_away_or_gone(),
      .victim_as_well = {"the store, which would tell why, does not answer"},
      .store = MatrixStore::Machines,
+     .without_store = rank_0_has_ended,
      .timeout_ms = 1000,
      .meanwhile = replace_machine},
     {.name = "SlowLink",
