@@ -1,20 +1,13 @@
 #include "taeda/optim/rule.h"
 
 #include <cmath>
-#include <string_view>
+#include <string>
 
 #include "taeda/base/error.h"
-#include "taeda/optim/ademamix.h"
-#include "taeda/optim/optim.h"
 
 namespace taeda::inline v0_2::optim {
 
 namespace {
-
-const Rule* const kRules[] = {
-    &sgd_rule,      &adam_rule,  &adamw_rule,     &rmsprop_rule,     &adagrad_rule, &adamax_rule,
-    &nadam_rule,    &radam_rule, &adadelta_rule,  &rprop_rule,       &asgd_rule,    &lion_rule,
-    &ademamix_rule, &muon_rule,  &adafactor_rule, &sparse_adam_rule, &lbfgs_rule};
 
 /// NaN lies in no range but Any.
 bool in_range(Range range, double v) {
@@ -32,12 +25,6 @@ bool in_range(Range range, double v) {
 }
 
 }  // namespace
-
-const Rule* find_rule(std::string_view name) {
-  for (const Rule* rule : kRules)
-    if (name == rule->name) return rule;
-  return nullptr;
-}
 
 const RuleField* wrong_field(const Rule& rule, const double* values) {
   for (size_t i = 0; i < rule.fields.size(); ++i) {
