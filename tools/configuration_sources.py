@@ -105,6 +105,13 @@ class Command:
     def is_host_code(self):
         return not self.file.endswith(".cu") and not self.file.endswith((".pch", "cmake_pch.hxx.cxx"))
 
+    def reading(self):
+        """The same command as a check that makes nothing; a precompiled header is used if it is there."""
+        pairs = list(zip(self.words, [*self.words[1:], ""]))
+        dropped = {i + shift for i, (word, _) in enumerate(pairs) if word == "-o" for shift in (0, 1)}
+        kept = [word for i, word in enumerate(self.words) if i not in dropped and word != "-c"]
+        return [kept[0], "-fsyntax-only", "-w", *kept[1:]]
+
     def syntax_check(self):
         """The same command as a check that makes nothing, without a precompiled header."""
         words, skipped = [], False

@@ -3,6 +3,7 @@
 #include "bodies/compare.h"
 #include "taeda/base/warning.h"
 #include "taeda/kernels/pointwise/compare.h"
+#include "taeda/ops/create/create.h"
 #include "taeda/ops/create/stored.h"
 #include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"

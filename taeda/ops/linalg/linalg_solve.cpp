@@ -134,7 +134,7 @@ Tensor slogdet_backward(const Tensor& gsign, const Tensor& glog, const Tensor& A
   Tensor g = glog;
   if (gsign.defined()) {
     const Tensor turn = imag(gsign.conj().mul(sign));
-    const Tensor through_sign = make_complex(zeros_like(turn), turn.neg());
+    const Tensor through_sign = make_complex(taeda::zeros_like(turn), turn.neg());
     g = g.defined() ? through_sign.add(g) : through_sign;
   }
   return std::get<0>(inv_ex(A)).mH().mul(g.unsqueeze(-1).unsqueeze(-1));
