@@ -184,6 +184,16 @@ class Making(unittest.TestCase):
                      "Tensor compose_g(const Tensor& x);", "Tensor do_h(const Tensor& x);"]:
             self.assertIn("\n" + line + "\n", bodies)
 
+    def test_doors_of_families_apart_stand_in_sources_of_their_own(self):
+        families = (read("/// D.\nTensor near(const Tensor& self);", path="taeda/ops/shape/near.h") +
+                    read("/// D.\nTensor far(const Tensor& self);", path="taeda/ops/spectral/far.h"))
+        made = generate.door_sources(families, "taeda/(ops/spectral/|ops/other)")
+        for name, here, elsewhere in (("doors_", "near", "far"), ("doors_apart_", "far", "near")):
+            text = "".join(text for path, text in made.items() if path.startswith(f"src/{name}") and (name != "doors_" or "apart" not in path))
+            self.assertIn(f"Tensor {here}(const Tensor& self) {{", text)
+            self.assertNotIn(f"Tensor {elsewhere}(", text)
+        self.assertEqual(made.keys(), generate.door_sources(families, None).keys())
+
     def test_composites_have_no_door_but_for_autocast(self):
         families = read("/// D.\n/// [not method, composite]\nTensor f(const Tensor& x);\n"
                         "/// D.\n/// [not method, composite, autocast: float32]\nTensor g(const Tensor& x);\n"

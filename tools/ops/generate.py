@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Makes what the library knows of its operations from their declarations: generate.py ROOT FOLDER.
+"""Makes what the library knows of its operations from their declarations: generate.py ROOT FOLDER [APART].
 
 Writes to FOLDER: taeda/generated/ (headers), src/ (sources and a test's table), operations.md and operations.pyi. A file that would not
-change is not touched, so that nothing is built again for a comment. Python's standard library alone.
+change is not touched, so that nothing is built again for a comment. Doors of operations whose header matches the regular
+expression APART stand in sources of their own, which a program that does not call them can be built without. Python's
+standard library alone.
 """
 
 import pathlib
+import re
 import sys
 
 import declarations
@@ -20,7 +23,7 @@ import emit_stubs
 import emit_table
 import out_rules
 
-DOOR_SOURCES = 6
+DOOR_SOURCES, DOOR_SOURCES_APART = 5, 1
 
 
 def read_declarations(root):
@@ -46,7 +49,17 @@ def read_class(root):
     return declarations.Family("tensor", path, "", "", operations)
 
 
-def outputs(families, compat=(), core=None):
+def door_sources(families, apart):
+    """{path: text} of the doors' sources: those of the families whose header matches `apart`, and the rest."""
+    files, far = {}, [bool(apart and re.search(apart, family.include)) for family in families]
+    for name, count, chosen in (("doors", DOOR_SOURCES, False), ("doors_apart", DOOR_SOURCES_APART, True)):
+        group = [family for family, is_far in zip(families, far) if is_far == chosen]
+        for i, part in enumerate(emit_doors.groups(group, count)):
+            files[f"src/{name}_{i}.cpp"] = emit_doors.doors_cpp(part)
+    return files
+
+
+def outputs(families, compat=(), core=None, apart=None):
     """{path: text} of everything that is made; `core` are the methods of class Tensor that have doors and no more."""
     files = {
         "taeda/generated/tensor/operations.inc": emit_methods.operations_inc(families),
@@ -61,9 +74,7 @@ def outputs(families, compat=(), core=None):
         "operations.md": emit_docs.page(families),
         "operations.pyi": emit_stubs.stubs(families),
     }
-    doored = families + ([core] if core else [])
-    for i, group in enumerate(emit_doors.groups(doored, DOOR_SOURCES)):
-        files[f"src/doors_{i}.cpp"] = emit_doors.doors_cpp(group)
+    files.update(door_sources(families + ([core] if core else []), apart))
     for family in families:
         files[f"bodies/{family.name}.h"] = emit_doors.bodies_h(family)
     files.update(emit_python.sources(families))
@@ -79,14 +90,14 @@ def write(folder, files):
 
 
 def main(arguments):
-    if len(arguments) != 2:
-        print("usage: generate.py ROOT FOLDER", file=sys.stderr)
+    if len(arguments) not in (2, 3):
+        print("usage: generate.py ROOT FOLDER [APART]", file=sys.stderr)
         return 2
     try:
         families = read_declarations(arguments[0])
         if unknown := out_rules.unknown(families):
             raise declarations.DeclarationError("tools/ops/out_rules.py", 1, f"there is no operation {', '.join(unknown)}")
-        write(arguments[1], outputs(families, read_compat(arguments[0]), read_class(arguments[0])))
+        write(arguments[1], outputs(families, read_compat(arguments[0]), read_class(arguments[0]), *arguments[2:]))
     except declarations.DeclarationError as error:
         print(error, file=sys.stderr)
         return 1

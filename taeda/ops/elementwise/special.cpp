@@ -8,13 +8,13 @@
 #include "taeda/kernels/pointwise/arithmetic.h"
 #include "taeda/kernels/pointwise/composed.h"
 #include "taeda/kernels/pointwise/special.h"
+#include "taeda/kernels/pointwise/special_functions.h"
 #include "taeda/ops/assign.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
-#include "taeda/ops/elementwise/torch_special.h"
 #include "taeda/ops/elementwise/unary.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/observer.h"
@@ -104,7 +104,9 @@ Tensor polygamma_by_zeta(int64_t n, const Tensor& self) {
   const double order = static_cast<double>(n);
   const double factor = std::tgamma(order + 1) * (n % 2 == 0 ? -1 : 1);
   NoGradGuard guard;
-  return special::zeta(Scalar(order + 1), self.to(kDouble)).mul(factor).to(value_dtype(self));
+  const Tensor x = self.to(kDouble);
+  const Tensor zeta = pointwise(SpecialOfTwo{SpecialPair::Zeta}, Scalar(order + 1), x);
+  return zeta.mul(factor).to(value_dtype(self));
 }
 
 }  // namespace
