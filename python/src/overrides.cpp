@@ -288,7 +288,10 @@ void add_guard(PyObject* module, const char* full_name) {
   static PyMethodDef methods[] = {{"__enter__", enter<H>, METH_NOARGS, nullptr},
                                   {"__exit__", leave, METH_VARARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_guard)},
+  static const char about[] =
+      "A block, of `with`, in which `__torch_function__` of subclasses of Tensor is not asked.";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_new, reinterpret_cast<void*>(new_guard)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(end_guard)},
                          {Py_tp_methods, methods},
                          {0, nullptr}};
