@@ -136,8 +136,8 @@ const Generator& to_generator(PyObject* object) { return generator_of(object); }
 void add_generator_type(PyObject* module) {
   static const char about[] = R"(A sequence of random numbers on a device, "cpu" unless given.
 
-The number that `manual_seed` takes is a scalar. The same seed draws the same numbers again; `torch.default_generator` is
-what functions draw from that are given no `generator`.
+The number that `manual_seed` takes is a scalar. The same seed draws the same numbers again;
+`torch.default_generator` is what functions draw from that are given no `generator`.
 
 >>> generator = torch.Generator().manual_seed(0)
 >>> first = torch.rand(2, generator=generator)

@@ -45,9 +45,10 @@ void add_block(PyObject* module, const char* full_name, const char* name, const 
       {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(leave)), METH_FASTCALL,
        nullptr},
       {nullptr, nullptr, 0, nullptr}};
-  PyType_Slot slots[] = {
-      {Py_tp_doc, const_cast<char*>(about)},
-      {Py_tp_new, reinterpret_cast<void*>(make_block)}, {Py_tp_methods, methods}, {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_new, reinterpret_cast<void*>(make_block)},
+                         {Py_tp_methods, methods},
+                         {0, nullptr}};
   PyType_Spec spec = {full_name, sizeof(GradBlock), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                       slots};
   Ref type(checked(PyType_FromSpec(&spec)));

@@ -260,7 +260,8 @@ PyObject* from_node(autograd::NodePtr node) {
 }
 
 void add_nodes(PyObject* module) {
-  static const char about[] = R"(What an operation left in the graph of gradients: `grad_fn` of its result.
+  static const char about[] =
+      R"(What an operation left in the graph of gradients: `grad_fn` of its result.
 
 >>> y = torch.ones(2, requires_grad=True) * 3
 >>> y.grad_fn.name()

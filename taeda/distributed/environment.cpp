@@ -128,4 +128,4 @@ std::string first_host(const std::string& node_list) {
   return out;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

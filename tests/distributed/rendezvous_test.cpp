@@ -13,10 +13,10 @@
 #include "taeda/distributed/store/tcp_store.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
-#include "tests/own_port.h"
-#include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/own_port.h"
+#include "tests/variable.h"
 
 namespace taeda::distributed {
 namespace {
