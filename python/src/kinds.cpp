@@ -79,7 +79,7 @@ PyGetSetDef dtype_attributes[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 constexpr const char* kAboutDtypes =
-    R"(What the elements of a tensor of any shape are: torch.float32, torch.int64, torch.bool and so on.
+    R"(What the elements of a tensor of any shape are: torch.float32, torch.int64 and so on.
 
 >>> torch.ones(2).dtype
 torch.float32
@@ -89,7 +89,8 @@ torch.float32
 False
 )";
 constexpr const char* kAboutLayouts =
-    R"(How the elements of a tensor of any shape are kept: torch.strided, torch.sparse_coo or torch.sparse_csr.
+    R"(How the elements of a tensor of any shape are kept: torch.strided, torch.sparse_coo or
+torch.sparse_csr.
 
 >>> torch.ones(2).layout
 torch.strided
@@ -97,8 +98,10 @@ torch.strided
 torch.sparse_coo
 )";
 constexpr const char* kAboutFormats =
-    R"(The order of a dense tensor's elements in memory: torch.contiguous_format, torch.preserve_format,
-torch.channels_last of shapes (N, C, H, W) or torch.channels_last_3d of shapes (N, C, D, H, W).
+    R"(The order of a dense tensor's elements in memory.
+
+torch.contiguous_format, torch.preserve_format, torch.channels_last of shapes (N, C, H, W) and
+torch.channels_last_3d of shapes (N, C, D, H, W).
 
 >>> torch.ones(1, 2, 3, 3).to(memory_format=torch.channels_last).stride()
 (18, 1, 6, 2)
@@ -150,6 +153,7 @@ Device parse_device(PyObject* type, PyObject* index) {
             "explicitly: " +
                 std::string(to_text(type)));
     const int64_t number = to_int(index);
+    if (number < 0) raise(PyExc_RuntimeError, "Device index must not be negative");
     if (number != static_cast<int>(number))
       raise(PyExc_RuntimeError, "Device index must be below 128, got " + std::to_string(number));
     return Device(whole.type(), static_cast<int>(number));
@@ -200,11 +204,12 @@ PyObject* reduce_device(PyObject* self, PyObject*) {
 }
 
 constexpr const char* kAboutDevices =
-    R"(A place for tensors: a type - "cpu", "cuda", "sim", "meta" or a plug-in's - and an index, a scalar from 0 to 127.
+    R"(A place for tensors: a type, and an index, which is a scalar from 0 to 127.
 
-Without an index it is the current device of the type. A number alone is the index of an accelerator. The CPU is one device,
-whatever its index. RuntimeError for a type that is not known and for another index; that there is such a device is asked
-when a tensor is made there.
+Types are "cpu", "cuda", "sim", "meta" and those of plug-ins. Without an index it is the current
+device of the type. A number alone is the index of an accelerator. The CPU is one device, whatever
+its index. RuntimeError for a type that is not known and for another index; that there is such a
+device is asked when a tensor is made there.
 
 >>> torch.device("cuda:1")
 device(type='cuda', index=1)
@@ -300,8 +305,7 @@ Device to_device(PyObject* object) {
 }
 
 void add_kinds(PyObject* module) {
-  dtype_type =
-      define_named(module, "torch.dtype", kAboutDtypes, dtype_methods, dtype_attributes);
+  dtype_type = define_named(module, "torch.dtype", kAboutDtypes, dtype_methods, dtype_attributes);
   layout_type = define_named(module, "torch.layout", kAboutLayouts, named_methods, nullptr);
   format_type = define_named(module, "torch.memory_format", kAboutFormats, named_methods, nullptr);
   const auto add_dtype = [&](ScalarType t) {

@@ -45,6 +45,9 @@ def test_every_number_of_the_cpu_is_the_one_cpu():
         assert torch.zeros(2).device == torch.device("cpu")
     with pytest.raises(RuntimeError, match="Invalid device string: 'cpu:128'"):
         torch.device("cpu:128")
+    for kind, index in (("cpu", -1), ("sim", -2)):
+        with pytest.raises(RuntimeError, match="Device index must not be negative"):
+            torch.device(kind, index)
 
 
 def test_the_current_device_is_a_threads_own():
