@@ -23,6 +23,12 @@ void check_matrix_dtypes(const Tensor& a, const Tensor& b) {
               " != ", detail::type_name(b.dtype()));
 }
 
+/// The same where something is added to the product.
+void check_addmm_dtypes(const Tensor& a, const Tensor& b) {
+  TAEDA_CHECK(a.dtype() == b.dtype(), "mat1 and mat2 must have the same dtype, but got ", a.dtype(),
+              " and ", b.dtype());
+}
+
 void check_dtypes(const Tensor& a, const Tensor& b) {
   TAEDA_CHECK(a.dtype() == b.dtype(), "expected scalar type ", a.dtype(), " but found ", b.dtype());
 }
@@ -99,7 +105,7 @@ void record_addmm(const char* name, const Tensor& out, const Tensor& self, const
 void check_addmm(const Tensor& self, const Tensor& a, const Tensor& b) {
   check_same_device("addmm", {&self, &a, &b});
   check_mm_shapes("addmm", a, b);
-  check_matrix_dtypes(a, b);
+  check_addmm_dtypes(a, b);
   check_addend("mat2", self, b, {a.size(0), b.size(1)});
 }
 
@@ -298,7 +304,8 @@ static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor&
   sizes.back() = n;
   const int64_t rows = product(IntArrayRef(sizes).slice(0, sizes.size() - 1));
   check_inner(bias.defined() ? "addmm" : "mm", rows, k, weight.size(1), n);
-  if (!keeps_weight) check_matrix_dtypes(input, weight);
+  if (!keeps_weight)
+    bias.defined() ? check_addmm_dtypes(input, weight) : check_matrix_dtypes(input, weight);
   if (bias.defined()) {
     check_same_device("linear", {&input, &bias});
     check_addend("mat2", bias, weight, {rows, n});
