@@ -97,7 +97,7 @@ Ref method_of_tensor(const char* name) {
 }
 
 /// The function of a name as callables have it: "add" of the extension, "linalg_norm" of its part
-/// "_linalg".
+/// "_linalg", "bilinear" of "_functional".
 Ref function_named(const std::string& name) {
   PyObject* extension = checked(PyImport_AddModule("taeda._C"));
   if (const size_t at = name.find('_', 1); at != std::string::npos) {
@@ -107,7 +107,10 @@ Ref function_named(const std::string& name) {
         return Ref(found);
     PyErr_Clear();
   }
-  return Ref(checked(PyObject_GetAttrString(extension, name.c_str())));
+  if (PyObject* found = PyObject_GetAttrString(extension, name.c_str())) return Ref(found);
+  PyErr_Clear();
+  const Ref functional(checked(PyObject_GetAttrString(extension, "_functional")));
+  return Ref(checked(PyObject_GetAttrString(functional.get(), name.c_str())));
 }
 
 [[noreturn]] void nobody_answered(PyObject* function, PyObject* types) {
