@@ -249,10 +249,37 @@ struct Row<F, R (*)(A...), std::index_sequence<I...>, Names...> {
 
 /// The row of a function, whose parameters have these names.
 template <auto F, Word... Names>
-constexpr Entry row(const char* name) {
+constexpr Entry row(const char* name, const char* documentation = nullptr) {
   using Of = Row<F, decltype(F), std::make_index_sequence<sizeof...(Names)>, Names...>;
-  return {"functional", name, false, {name, &Of::signature, 1}, nullptr};
+  return {"functional", name, false, {name, &Of::signature, 1}, documentation};
 }
+
+constexpr const char* kBilinear =
+    R"(input1' A input2 + bias, with a matrix A of `weight` for each output feature.
+
+Shapes: input1 [*, in1], input2 [*, in2], weight [out, in1, in2], bias [out] or None; result [*, out].
+
+>>> F.bilinear(torch.ones(5, 3), torch.ones(5, 4), torch.ones(2, 3, 4)).shape
+torch.Size([5, 2])
+)";
+constexpr const char* kPixelShuffle =
+    R"(Groups of r r channels as squares of r x r pixels (Shi et al. 2016, arXiv:1609.05158).
+
+Shapes: input [*, C r r, H, W], result [*, C, r H, r W] with r = upscale_factor; a number of channels that r r does not
+divide is a RuntimeError.
+
+>>> F.pixel_shuffle(torch.zeros(1, 8, 3, 3), 2).shape
+torch.Size([1, 2, 6, 6])
+)";
+constexpr const char* kPixelUnshuffle =
+    R"(Squares of r x r pixels as groups of r r channels, the inverse of pixel_shuffle.
+
+Shapes: input [*, C, r H, r W], result [*, C r r, H, W] with r = downscale_factor; sizes that r does not divide are a
+RuntimeError.
+
+>>> F.pixel_unshuffle(torch.zeros(1, 2, 6, 6), 2).shape
+torch.Size([1, 8, 3, 3])
+)";
 
 constexpr auto unpool_row =
     row<&max_unpool, "input", "indices", "kernel_size", "stride", "padding", "output_size">;
@@ -266,16 +293,16 @@ constexpr Entry kEntries[] = {
     row<&grid_sample, "input", "grid", "mode", "padding_mode", "align_corners">("grid_sample"),
     row<&F::affine_grid, "theta", "size", "align_corners">("affine_grid"),
     row<fn<Tensor(const Tensor&, int64_t)>(F::pixel_shuffle), "input", "upscale_factor">(
-        "pixel_shuffle"),
+        "pixel_shuffle", kPixelShuffle),
     row<fn<Tensor(const Tensor&, int64_t)>(F::pixel_unshuffle), "input", "downscale_factor">(
-        "pixel_unshuffle"),
+        "pixel_unshuffle", kPixelUnshuffle),
     row<&unfold, "input", "kernel_size", "dilation", "padding", "stride">("unfold"),
     row<&fold, "input", "output_size", "kernel_size", "dilation", "padding", "stride">("fold"),
-    unpool_row("max_unpool1d"),
-    unpool_row("max_unpool2d"),
-    unpool_row("max_unpool3d"),
-    lp_pool_row("lp_pool1d"),
-    lp_pool_row("lp_pool2d"),
+    unpool_row("max_unpool1d", nullptr),
+    unpool_row("max_unpool2d", nullptr),
+    unpool_row("max_unpool3d", nullptr),
+    lp_pool_row("lp_pool1d", nullptr),
+    lp_pool_row("lp_pool2d", nullptr),
     row<&fractional<2>, "input", "kernel_size", "output_size", "output_ratio",
         "_random_samples=None">("fractional_max_pool2d"),
     row<&fractional<3>, "input", "kernel_size", "output_size", "output_ratio",
@@ -300,7 +327,7 @@ constexpr Entry kEntries[] = {
     row<&first_singular_vectors, "weight", "dim", "eps">("first_singular_vectors"),
     row<&weight_of_spectral_norm, "weight", "u", "v", "iterations", "dim", "eps">(
         "weight_of_spectral_norm"),
-    row<&F::bilinear, "input1", "input2", "weight", "bias=None">("bilinear"),
+    row<&F::bilinear, "input1", "input2", "weight", "bias=None">("bilinear", kBilinear),
     row<fn<Tensor(const Tensor&, double, bool, int64_t)>(F::gumbel_softmax), "logits", "tau",
         "hard", "dim">("gumbel_softmax"),
 };

@@ -16,19 +16,9 @@ from .._operations.written import into as _into
 from .._core.warnings import warn
 
 _F = _C._functional
+bilinear, pixel_shuffle, pixel_unshuffle = _F.bilinear, _F.pixel_shuffle, _F.pixel_unshuffle
 logsigmoid = _C.log_sigmoid
 native_channel_shuffle = channel_shuffle
-
-
-def bilinear(input1, input2, weight, bias=None):
-    """input1' A input2 + bias, with a matrix A of `weight` for each output feature.
-
-    Shapes: input1 [*, in1], input2 [*, in2], weight [out, in1, in2], bias [out] or None; result [*, out].
-
-    >>> F.bilinear(torch.ones(5, 3), torch.ones(5, 4), torch.ones(2, 3, 4)).shape
-    torch.Size([5, 2])
-    """
-    return _F.bilinear(input1, input2, weight, bias)
 
 
 def _repeated(value, count):
@@ -561,30 +551,6 @@ def pad(input, pad, mode="constant", value=None):
     if isinstance(value, _C.TensorBase):
         raise TypeError("pad(): argument 'value' (position 4) must be float, not Tensor")
     return _F.pad(input, _ints("pad", "pad", tuple(pad), 1), mode, 0 if value is None else value)
-
-
-def pixel_shuffle(input, upscale_factor):
-    """Groups of r r channels as squares of r x r pixels (Shi et al. 2016, arXiv:1609.05158).
-
-    Shapes: input [*, C r r, H, W], result [*, C, r H, r W] with r = upscale_factor; a number of channels that r r does not
-    divide is a RuntimeError.
-
-    >>> F.pixel_shuffle(torch.zeros(1, 8, 3, 3), 2).shape
-    torch.Size([1, 2, 6, 6])
-    """
-    return _F.pixel_shuffle(input, _ints("pixel_shuffle", "upscale_factor", (upscale_factor,), 1)[0])
-
-
-def pixel_unshuffle(input, downscale_factor):
-    """Squares of r x r pixels as groups of r r channels, the inverse of pixel_shuffle.
-
-    Shapes: input [*, C, r H, r W], result [*, C r r, H, W] with r = downscale_factor; sizes that r does not divide are a
-    RuntimeError.
-
-    >>> F.pixel_unshuffle(torch.zeros(1, 2, 6, 6), 2).shape
-    torch.Size([1, 8, 3, 3])
-    """
-    return _F.pixel_unshuffle(input, _ints("pixel_unshuffle", "downscale_factor", (downscale_factor,), 1)[0])
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
