@@ -43,10 +43,10 @@ struct RuleField {
   double none = 0;                   ///< what None is; unless it is 0, it is no value
   ArrayRef<const char*> words = {};  ///< texts that the option may be, in order
   const char* refusal_end = "";      ///< how an error for an unknown text ends
-  bool plain_error = false;          ///< for an unknown text: Error, as PyTorch, and no ValueError
   int part = -1;                     ///< which number of a tuple it is; -1: the option is a number
   double fallback = 0;               ///< where a program says nothing
   OptionKind kind = OptionKind::Flag;
+  bool plain_error = false;  ///< for an unknown text: Error, as PyTorch, and no ValueError
   /// Of a struct of options; nullptr for what Python alone has.
   double (*read)(const RuleField& field, const void* config) = nullptr;
   void (*write)(const RuleField& field, void* config, double value) = nullptr;
