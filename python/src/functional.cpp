@@ -257,7 +257,8 @@ constexpr Entry row(const char* name, const char* documentation = nullptr) {
 constexpr const char* kBilinear =
     R"(input1' A input2 + bias, with a matrix A of `weight` for each output feature.
 
-Shapes: input1 [*, in1], input2 [*, in2], weight [out, in1, in2], bias [out] or None; result [*, out].
+Shapes: input1 [*, in1], input2 [*, in2], weight [out, in1, in2], bias [out] or None; result
+[*, out].
 
 >>> F.bilinear(torch.ones(5, 3), torch.ones(5, 4), torch.ones(2, 3, 4)).shape
 torch.Size([5, 2])
@@ -265,8 +266,8 @@ torch.Size([5, 2])
 constexpr const char* kPixelShuffle =
     R"(Groups of r r channels as squares of r x r pixels (Shi et al. 2016, arXiv:1609.05158).
 
-Shapes: input [*, C r r, H, W], result [*, C, r H, r W] with r = upscale_factor; a number of channels that r r does not
-divide is a RuntimeError.
+Shapes: input [*, C r r, H, W], result [*, C, r H, r W] with r = upscale_factor; a number of
+channels that r r does not divide is a RuntimeError.
 
 >>> F.pixel_shuffle(torch.zeros(1, 8, 3, 3), 2).shape
 torch.Size([1, 2, 6, 6])
@@ -274,8 +275,8 @@ torch.Size([1, 2, 6, 6])
 constexpr const char* kPixelUnshuffle =
     R"(Squares of r x r pixels as groups of r r channels, the inverse of pixel_shuffle.
 
-Shapes: input [*, C, r H, r W], result [*, C r r, H, W] with r = downscale_factor; sizes that r does not divide are a
-RuntimeError.
+Shapes: input [*, C, r H, r W], result [*, C r r, H, W] with r = downscale_factor; sizes that r
+does not divide are a RuntimeError.
 
 >>> F.pixel_unshuffle(torch.zeros(1, 2, 6, 6), 2).shape
 torch.Size([1, 8, 3, 3])

@@ -32,7 +32,8 @@ def test_what_was_called_is_named():
     assert said == "max_unpool2d(): argument 'indices' (position 2) must be Tensor, not int"
     said = message_of(lambda: torch.bilinear(torch.ones(2), torch.ones(2), weight=0), TypeError)
     assert said == "bilinear(): argument 'weight' must be Tensor, not int"
-    said = message_of(lambda: torch.nn.functional.interpolate(torch.ones(1, 1, 2), 2, align_corners=0, mode="linear"), TypeError)
+    line = torch.ones(1, 1, 2)
+    said = message_of(lambda: torch.nn.functional.interpolate(line, 2, mode="linear", align_corners=0), TypeError)
     assert said == "interpolate(): argument 'align_corners' (position 5) must be bool, not int"
 
 

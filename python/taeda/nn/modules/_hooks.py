@@ -173,7 +173,8 @@ def _replacement(replaced, given, kind, what):
     """What a hook gives in the place of gradients: as many."""
     replaced = replaced if isinstance(replaced, tuple) else (replaced,)
     if len(replaced) != len(given):
-        raise RuntimeError(f"Backward {kind} returned an invalid number of {what}, got {len(replaced)}, but expected {len(given)}")
+        raise RuntimeError(f"Backward {kind} returned an invalid number of {what}, got {len(replaced)}, but expected "
+                           f"{len(given)}")
     return replaced
 
 
