@@ -112,43 +112,75 @@ void sum_rows(const Planes& p, int64_t width, A* sums, Add&& add) {
     for (int64_t i = 0; i < p.repeat; ++i) sums[c] += total[c * p.repeat + i];
 }
 
-/// Mean and biased variance of every channel, of rows whose channels have several columns.
+/// Mean, biased variance, and by how much the mean is too small, of every channel: Note [Far from
+/// zero].
+template <class A>
+struct Statistics {
+  explicit Statistics(int64_t channels)
+      : first(static_cast<size_t>(channels)), var(first), rest(first) {}
+  /// The mean from the sum of distances.
+  A mean(int64_t c, A sum, A count) {
+    const auto k = static_cast<size_t>(c);
+    const ExactMean<A> m(first[k], sum / count);
+    rest[k] = m.rest;
+    return m.rounded;
+  }
+  /// The variance from the sum of squares around the rounded mean.
+  void finish(int64_t c, A squares, A count) {
+    const auto k = static_cast<size_t>(c);
+    var[k] = std::max(squares / count - rest[k] * rest[k], A(0));
+  }
+  std::vector<A> first, var, rest;
+};
+
+/// Of rows whose channels have several columns.
 template <class T, class A>
-void row_statistics(const Planes& p, const T* x, A* mean, A* var) {
+void row_statistics(const Planes& p, const T* x, A* mean, Statistics<A>& out) {
   const int64_t n = p.columns();
   const A count = static_cast<A>(p.per_channel());
-  std::fill_n(mean, p.channels, A(0));
-  sum_rows(p, n, mean, [&](int64_t r, A* __restrict sums) {
-    for (int64_t c = 0; c < n; ++c) sums[c] += static_cast<A>(x[r * n + c]);
+  const Columns<A> firsts(p, out.first.data());
+  const A* f = firsts.get();
+  std::vector<A> sums(static_cast<size_t>(p.channels));
+  sum_rows(p, n, sums.data(), [&](int64_t r, A* __restrict to) {
+    for (int64_t c = 0; c < n; ++c) to[c] += static_cast<A>(x[r * n + c]) - f[c];
   });
-  for (int64_t c = 0; c < p.channels; ++c) mean[c] /= count;
+  for (int64_t c = 0; c < p.channels; ++c)
+    mean[c] = out.mean(c, sums[static_cast<size_t>(c)], count);
   const Columns<A> means(p, mean);
   const A* m = means.get();
-  std::fill_n(var, p.channels, A(0));
-  sum_rows(p, n, var, [&](int64_t r, A* __restrict sums) {
+  std::fill(sums.begin(), sums.end(), A(0));
+  sum_rows(p, n, sums.data(), [&](int64_t r, A* __restrict to) {
     for (int64_t c = 0; c < n; ++c) {
       const A d = static_cast<A>(x[r * n + c]) - m[c];
-      sums[c] += d * d;
+      to[c] += d * d;
     }
   });
-  for (int64_t c = 0; c < p.channels; ++c) var[c] /= count;
+  for (int64_t c = 0; c < p.channels; ++c) out.finish(c, sums[static_cast<size_t>(c)], count);
 }
 
-/// Mean and biased variance of every channel.
 template <class T, class A>
-void statistics(const Planes& p, const Tensor& in, A* mean, A* var) {
-  if (p.repeat > 1) return row_statistics(p, static_cast<const T*>(in.data_ptr()), mean, var);
+Statistics<A> statistics(const Planes& p, const Tensor& in, A* mean) {
+  Statistics<A> out(p.channels);
+  const T* x = static_cast<const T*>(in.data_ptr());
+  for (int64_t c = 0; c < p.channels && p.per_channel() > 0; ++c)
+    out.first[static_cast<size_t>(c)] = first_number(static_cast<A>(x[c * in.strides()[1]]));
+  if (p.repeat > 1) {
+    row_statistics(p, x, mean, out);
+    return out;
+  }
   const ReducePlan plan(Tensor(), in, all_but_channels(in));
   const A count = static_cast<A>(plan.count);
-  reduce(plan, reduce_functions<SumReduce<A>, T>({}), nullptr, [&](const ReduceResult& r) {
-    for (int64_t k = 0; k < r.width; ++k)
-      mean[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
-  });
+  reduce(plan, reduce_functions<DistanceReduce<A>, T>({}),
+         reinterpret_cast<const char*>(out.first.data()), [&](const ReduceResult& r) {
+           for (int64_t k = 0; k < r.width; ++k)
+             mean[r.first + k] = out.mean(r.first + k, reinterpret_cast<const A*>(r.acc)[k], count);
+         });
   reduce(plan, reduce_functions<SquareReduce<A>, T>({}), reinterpret_cast<const char*>(mean),
          [&](const ReduceResult& r) {
            for (int64_t k = 0; k < r.width; ++k)
-             var[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
+             out.finish(r.first + k, reinterpret_cast<const A*>(r.acc)[k], count);
          });
+  return out;
 }
 
 template <class A>
@@ -167,19 +199,20 @@ void batch_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const
     const Planes p(in);
     A *m = mean.data_ptr<A>(), *r = rstd.data_ptr<A>();
     const int64_t n = p.channels;
+    std::vector<A> scale(static_cast<size_t>(n)), shift(static_cast<size_t>(n));
     if (training) {
-      std::vector<A> var(static_cast<size_t>(n));
-      statistics<T>(p, in, m, var.data());
+      const Statistics<A> found = statistics<T>(p, in, m);
       const A count = static_cast<A>(p.per_channel());
       blend(running_mean, m, A(1), static_cast<A>(momentum), n);
-      blend(running_var, var.data(), count / (count - A(1)), static_cast<A>(momentum), n);
+      blend(running_var, found.var.data(), count / (count - A(1)), static_cast<A>(momentum), n);
       for (int64_t c = 0; c < n; ++c)
-        r[c] = A(1) / std::sqrt(var[static_cast<size_t>(c)] + static_cast<A>(eps));
+        r[c] = A(1) / std::sqrt(found.var[static_cast<size_t>(c)] + static_cast<A>(eps));
+      shift = found.rest;
     }
-    std::vector<A> scale(static_cast<size_t>(n)), shift(static_cast<size_t>(n));
     for (int64_t c = 0; c < n; ++c) {
-      scale[static_cast<size_t>(c)] = weight.defined() ? r[c] * weight.data_ptr<A>()[c] : r[c];
-      shift[static_cast<size_t>(c)] = bias.defined() ? bias.data_ptr<A>()[c] : A(0);
+      const auto k = static_cast<size_t>(c);
+      scale[k] = weight.defined() ? r[c] * weight.data_ptr<A>()[c] : r[c];
+      shift[k] = (bias.defined() ? bias.data_ptr<A>()[c] : A(0)) - shift[k] * scale[k];
     }
     apply(p, static_cast<const T*>(in.data_ptr()), static_cast<T*>(out.data_ptr()), m, scale.data(),
           shift.data());

@@ -1,7 +1,9 @@
 // layer_norm, group_norm and rms_norm: rows that are normalised each by itself. Forward a row is
 // read twice for its statistics and once for the result, from the cache; backward, with xhat = (x -
 // mean) rstd and h = g weight: dx = rstd (h - mean(h) - xhat mean(h xhat)).
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "taeda/cpu/kernels/rows.h"
@@ -51,13 +53,21 @@ void row_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const T
       RowWriter<T> write(n);
       for (int64_t r = begin; r < end; ++r) {
         const A* row = read(x + r * n, n);
-        const A m = s.center ? row_sum(row, n) / static_cast<A>(n) : A(0);
-        const A variance = row_square_sum(row, m, n) / static_cast<A>(n);
+        const ExactMean<A> exact = s.center ? row_mean(row, n) : ExactMean<A>(A(0));
+        A m = exact.rounded;
+        const A squares = row_square_sum(row, m, n) / static_cast<A>(n);
+        const A variance = std::max(squares - exact.rest * exact.rest, A(0));
         means[r] = m;
         rstds[r] = A(1) / std::sqrt(variance + static_cast<A>(eps));
+        A* to = write.row(y + r * n);
+        // Note [Far from zero]
+        if (std::fabs(exact.rest) * rstds[r] > std::numeric_limits<A>::epsilon()) {
+          for (int64_t i = 0; i < n; ++i) to[i] = (row[i] - m) - exact.rest;
+          row = to, m = A(0);
+        }
         const int64_t first = r % s.groups * s.channels;
-        apply_row(row, write.row(y + r * n), m, rstds[r], w ? w + first : nullptr,
-                  b ? b + first : nullptr, s.channels, s.spatial);
+        apply_row(row, to, m, rstds[r], w ? w + first : nullptr, b ? b + first : nullptr,
+                  s.channels, s.spatial);
         write.store(y + r * n, n);
       }
     });
@@ -171,4 +181,4 @@ void register_norm_rows() {
   row_norm_backward_slot.set(kCPU, &row_norm_backward);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 
 #include "taeda/base/parallel_for.h"
@@ -74,6 +76,50 @@ A row_sum(const A* x, int64_t n) {
   return sum_of_blocks(0, n, [x](int64_t begin, int64_t count) {
     return reduce_row(SumReduce<A>{}, x + begin, count, A(0));
   });
+}
+
+// Note [Far from zero]
+// Numbers that are large beside their deviation lose its digits when they are added up. So what is
+// added up are the distances from the first of them, and what the mean loses when it is rounded to
+// A is kept: the variance and normalised numbers are those of the exact mean. The first is one of
+// those that make the deviation: distances from it cost sqrt(count) of its last digits at the most.
+
+/// Sum of distances from the shift.
+template <class A>
+struct DistanceReduce : SumReduce<A> {
+  static constexpr bool shifted = true;
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V& shift) const {
+    return x - shift;
+  }
+};
+
+/// Where distances are counted from: the first number, unless some of them might be infinite.
+template <class A>
+A first_number(A x) {
+  return std::fabs(x) < std::sqrt(std::numeric_limits<A>::max()) ? x : A(0);
+}
+
+/// A mean, and by how much it is too small.
+template <class A>
+struct ExactMean {
+  A rounded, rest = A(0);
+  explicit ExactMean(A mean) : rounded(mean) {}
+  ExactMean(A first, A distance) {
+    const double exact = static_cast<double>(first) + static_cast<double>(distance);
+    rounded = static_cast<A>(exact);
+    rest = static_cast<A>(exact - static_cast<double>(rounded));
+    if (!(std::fabs(rest) <= std::fabs(rounded))) rest = A(0);  // of what is not finite
+  }
+};
+
+template <class A>
+ExactMean<A> row_mean(const A* x, int64_t n) {
+  const A first = n > 0 ? first_number(x[0]) : A(0);
+  const A sum = sum_of_blocks(0, n, [x, first](int64_t begin, int64_t count) {
+    return reduce_row(DistanceReduce<A>{}, x + begin, count, first);
+  });
+  return {first, sum / static_cast<A>(n)};
 }
 
 /// sum (x[i] - center)^2
