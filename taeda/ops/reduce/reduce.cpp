@@ -153,6 +153,23 @@ Tensor do_all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
 
 Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return self.ne(0).sum(dim); }
 
+namespace {
+
+/// What each element has of the exponentials' sum. Where that is 0 or infinite, those that are as
+/// large as it have equal shares, as those of `max` have.
+Tensor shares_of_sum(const Tensor& x, const Tensor& log_sum, const Reduced& r,
+                     IntArrayRef dims) {
+  const Tensor top = r.restore(log_sum), away = x.sub(top);
+  const bool look = x.is_cpu() && !is_mapped(x) && !is_mapped(log_sum);
+  if (x.is_complex() || (look && !log_sum.detach().isinf().any().item().toBool()))
+    return away.exp();
+  const Tensor infinite = top.isinf(), equal = x.eq(top).to(x.dtype());
+  const Tensor equals = equal.sum(dims, true);
+  return where(infinite, equal.div(equals), away.masked_fill(infinite, 0).exp());
+}
+
+}  // namespace
+
 // As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
 Tensor do_logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
   const Tensor x = is_integral(self.dtype(), true) ? self.to(get_default_dtype()) : self;
@@ -170,8 +187,8 @@ Tensor do_logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
   }
   if (wants_grad(x))
     record("LogsumexpBackward0", out, {x},
-           [r, x = save_tensor(x), y = save_output(out)](const Tensor& g) {
-             const Tensor share = x.unpack().sub(r.restore(y.unpack())).exp();
+           [r, list = DimVector(dims), x = save_tensor(x), y = save_output(out)](const Tensor& g) {
+             const Tensor share = shares_of_sum(x.unpack(), y.unpack(), r, list);
              return r.restore(g).mul(detail::conjugate(share));
            });
   return out;
