@@ -211,6 +211,10 @@ inline Tensor& argsort_out(Tensor& out, const Tensor& self, std::same_as<bool> a
                            int64_t dim, bool descending) {
   return taeda::argsort_out(out, self, dim, descending);
 }
+inline Tensor& argsort_out(Tensor& out, const Tensor& self, std::same_as<int> auto /*stable*/,
+                           int64_t dim, bool descending) {
+  return taeda::argsort_out(out, self, dim, descending);
+}
 inline Tensor& count_nonzero_out(Tensor& out, const Tensor& self,
                                  std::same_as<OptionalDim> auto dim) {
   return taeda::count_nonzero_out(out, self, dim ? IntArrayRef(*dim) : IntArrayRef());
