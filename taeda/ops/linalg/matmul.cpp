@@ -280,6 +280,35 @@ static Tensor product_in(ScalarType dtype, const Tensor& a, const Tensor& b) {
   return out;
 }
 
+/// Records what `linear` computed as the product that it is, with that operation's operands in its
+/// order: leaves hear of their gradients in it.
+static void record_linear(const Tensor& out, const Tensor& input, const Tensor& weight,
+                          const Tensor& bias) {
+  const int64_t k = input.size(-1), n = weight.size(0);
+  const int64_t rows = product(input.sizes().slice(0, static_cast<size_t>(input.dim()) - 1));
+  const size_t first = bias.defined() ? 1 : 0;  // operand of the product
+  const autograd::Input operands[] = {bias, input, weight};
+  record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out,
+         ArrayRef<autograd::Input>(operands).slice(1 - first),
+         [x = save_if(weight.requires_grad(), input, "input"),
+          w = save_if(input.requires_grad(), weight, "weight"), shape = DimVector(input.sizes()),
+          rows, n, k, dtype = weight.dtype(), first](const Tensor& g, Needs needs) {
+           const Tensor flat = g.dim() == 2 ? g : g.reshape({rows, n});
+           TensorVec grads(first + 2);
+           if (first && needs[0]) grads[0] = flat;  // the engine sums it over the rows
+           if (needs[first]) {
+             grads[first] = product_in(flat.dtype(), flat, conjugate(w.unpack()));
+             if (shape.size() != 2) grads[first] = grads[first].reshape(shape);
+           }
+           if (needs[first + 1]) {
+             const Tensor left = x.unpack();
+             grads[first + 1] = product_in(
+                 dtype, flat.t(), conjugate(left.dim() == 2 ? left : left.reshape({rows, k})));
+           }
+           return grads;
+         });
+}
+
 /// `linear` without autocast; `keeps_weight` allows float32 weights beside a 16-bit input.
 static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         bool keeps_weight) {
@@ -312,25 +341,7 @@ static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor&
     product_into(relayout(out, Layout{{rows, n}, {n, 1}, out.storage_offset()}),
                  input.reshape({rows, k}), weight_t, bias);
   }
-  if (wants_grad(input, weight, bias))
-    record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
-           [x = save_if(weight.requires_grad(), input, "input"),
-            w = save_if(input.requires_grad(), weight, "weight"), shape = DimVector(input.sizes()),
-            rows, n, k, dtype = weight.dtype()](const Tensor& g, Needs needs) {
-             const Tensor flat = g.dim() == 2 ? g : g.reshape({rows, n});
-             TensorVec grads{{}, {}, {}};
-             if (needs[0]) {
-               grads[0] = product_in(flat.dtype(), flat, conjugate(w.unpack()));
-               if (shape.size() != 2) grads[0] = grads[0].reshape(shape);
-             }
-             if (needs[1]) {
-               const Tensor left = x.unpack();
-               grads[1] = product_in(dtype, flat.t(),
-                                     conjugate(left.dim() == 2 ? left : left.reshape({rows, k})));
-             }
-             if (needs[2]) grads[2] = flat;  // the engine sums it over the rows
-             return grads;
-           });
+  if (wants_grad(input, weight, bias)) record_linear(out, input, weight, bias);
   return out;
 }
 
