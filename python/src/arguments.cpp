@@ -326,15 +326,18 @@ PyObject* named_repr(PyObject* self) {
 PyTypeObject* NamedResult::type() {
   if (type_) return type_;
   std::vector<std::string>& names = *new std::vector<std::string>;  // the type refers to them
+  std::string about = "A tuple of tensors that have names:";
   for (const char* p = fields_; *p;) {
     const size_t n = std::strcspn(p, " ");
     names.emplace_back(p, n);
+    about += (names.size() == 1 ? " " : ", ") + names.back();
     p += n + (p[n] == ' ');
   }
   auto* fields = new std::vector<PyStructSequence_Field>;
   for (const std::string& name : names) fields->push_back({name.c_str(), nullptr});
   fields->push_back({nullptr, nullptr});
-  PyStructSequence_Desc description = {name_, nullptr, fields->data(),
+  about += '.';
+  PyStructSequence_Desc description = {name_, about.c_str(), fields->data(),
                                        static_cast<int>(names.size())};
   type_ = PyStructSequence_NewType(&description);
   if (!type_) throw ErrorIsSet();

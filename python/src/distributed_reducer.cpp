@@ -8,6 +8,7 @@
 #include "taeda/distributed/ddp/power_sgd.h"
 #include "taeda/distributed/ddp/reducer.h"
 #include "taeda/distributed/sync_batch_norm.h"
+#include "taeda/distributed/zero/partition.h"
 #include "waiting.h"
 
 namespace taeda::python {
@@ -110,6 +111,10 @@ void add_reducer(py::module_& m) {
         reducer.set_comm_hook(
             [state](GradBucket& bucket) { return power_sgd::powerSGD_hook(state, bucket); });
       });
+  m.def("give_out", [](const std::vector<int64_t>& params, std::vector<int64_t> elements) {
+    std::vector<int> owners = dist::detail::give_out(params, elements);
+    return std::make_pair(std::move(owners), std::move(elements));
+  });
   m.def("broadcast_values", [](const Tensors& tensors, int root, const ProcessGroupPtr& group) {
     const ReleaseGil waiting;
     dist::broadcast_values(tensors, root, *group, {});

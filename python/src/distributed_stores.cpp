@@ -74,9 +74,63 @@ std::shared_ptr<S> shared(S* store) {
   return std::shared_ptr<S>(store, DeleteWithoutGil());
 }
 
+constexpr const char* kAboutStores =
+    R"(A map from keys, each a text, to bytes that processes share.
+
+>>> store = torch.distributed.HashStore()
+>>> store.set("place", "here")
+>>> store.get("place")
+b'here'
+>>> store.add("arrived", 1), store.add("arrived", 1)
+(1, 2)
+)";
+constexpr const char* kAboutTCP =
+    R"(A store that one process serves, for processes on any machines.
+
+host_name: a text, the machine of that process
+port: a scalar; 0 lets the system choose, and `port` tells
+world_size: how many processes come, a scalar; `wait_for_workers` waits for them
+is_master: whether this process serves
+timeout: how long `get` and `wait` wait, a datetime.timedelta; five minutes unless given
+
+>>> store = torch.distributed.TCPStore("localhost", 0, 1, is_master=True)
+>>> store.set("place", "here")
+>>> store.get("place")
+b'here'
+)";
+constexpr const char* kAboutFile =
+    R"(A store in a file that all processes see.
+
+file_name: a text; the last process removes the file
+world_size: how many processes there are, a scalar; -1, the default, for a number that is not known
+
+>>> import os, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> store = torch.distributed.FileStore(os.path.join(folder.name, "store"), 1)
+>>> store.set("place", "here")
+>>> store.get("place")
+b'here'
+)";
+constexpr const char* kAboutHash =
+    R"(A store for threads of one process; takes no arguments.
+
+>>> store = torch.distributed.HashStore()
+>>> store.set("place", "here")
+>>> store.num_keys()
+1
+)";
+constexpr const char* kAboutPrefix =
+    R"(A part of another store: the keys that begin with a prefix, a text.
+
+>>> store = torch.distributed.HashStore()
+>>> torch.distributed.PrefixStore("mine", store).set("place", "here")
+>>> torch.distributed.PrefixStore("other", store).check(["place"])
+False
+)";
+
 void add_interface(py::module_& m) {
   const auto released = py::call_guard<ReleaseGil>();
-  py::class_<Store, StorePtr>(m, "Store", "A map from keys to bytes that processes share.")
+  py::class_<Store, StorePtr>(m, "Store", kAboutStores)
       .def("get", &get, py::arg("key"), "The value of a key; waits for it.")
       .def("set", &set, py::arg("key"), py::arg("value"), "Gives a key a value.")
       .def("multi_get", &multi_get, py::arg("keys"), "The values of several keys; waits for all.")
@@ -102,7 +156,7 @@ void add_interface(py::module_& m) {
 }
 
 void add_kinds_of_stores(py::module_& m) {
-  py::class_<TCPStore, std::shared_ptr<TCPStore>, Store>(m, "TCPStore")
+  py::class_<TCPStore, std::shared_ptr<TCPStore>, Store>(m, "TCPStore", kAboutTCP)
       .def(py::init([](const std::string& host, uint16_t port, std::optional<int64_t> world_size,
                        bool is_master, milliseconds timeout, bool wait_for_workers,
                        bool multi_tenant, const py::object&, bool) {
@@ -120,14 +174,15 @@ void add_kinds_of_stores(py::module_& m) {
            py::arg("master_listen_fd") = py::none(), py::arg("use_libuv") = true)
       .def_property_readonly("host", &TCPStore::host)
       .def_property_readonly("port", &TCPStore::port);
-  py::class_<FileStore, std::shared_ptr<FileStore>, Store>(m, "FileStore")
+  py::class_<FileStore, std::shared_ptr<FileStore>, Store>(m, "FileStore", kAboutFile)
       .def(py::init([](const std::string& path, int64_t world_size) {
              return interruptibly([=] { return shared(new FileStore(path, world_size)); });
            }),
            py::arg("file_name"), py::arg("world_size") = -1)
       .def_property_readonly("path", &FileStore::path);
-  py::class_<HashStore, std::shared_ptr<HashStore>, Store>(m, "HashStore").def(py::init<>());
-  py::class_<PrefixStore, std::shared_ptr<PrefixStore>, Store>(m, "PrefixStore")
+  py::class_<HashStore, std::shared_ptr<HashStore>, Store>(m, "HashStore", kAboutHash)
+      .def(py::init<>());
+  py::class_<PrefixStore, std::shared_ptr<PrefixStore>, Store>(m, "PrefixStore", kAboutPrefix)
       .def(py::init<std::string, StorePtr>(), py::arg("prefix"), py::arg("store"))
       .def_property_readonly("underlying_store", &PrefixStore::underlying_store)
       .def_property_readonly("prefix", &PrefixStore::prefix);

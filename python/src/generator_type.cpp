@@ -134,7 +134,18 @@ bool is_generator(PyObject* object) { return Py_TYPE(object) == generator_type; 
 const Generator& to_generator(PyObject* object) { return generator_of(object); }
 
 void add_generator_type(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(make)},
+  static const char about[] = R"(A sequence of random numbers on a device, "cpu" unless given.
+
+The number that `manual_seed` takes is a scalar. The same seed draws the same numbers again;
+`torch.default_generator` is what functions draw from that are given no `generator`.
+
+>>> generator = torch.Generator().manual_seed(0)
+>>> first = torch.rand(2, generator=generator)
+>>> bool((torch.rand(2, generator=generator.manual_seed(0)) == first).all())
+True
+)";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_new, reinterpret_cast<void*>(make)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
                          {Py_tp_methods, methods},
                          {Py_tp_getset, attributes},

@@ -39,14 +39,16 @@ PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
 }
 
 template <bool Enabled>
-void add_block(PyObject* module, const char* full_name, const char* name) {
+void add_block(PyObject* module, const char* full_name, const char* name, const char* about) {
   static PyMethodDef methods[] = {
       {"__enter__", enter<Enabled>, METH_NOARGS, nullptr},
       {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(leave)), METH_FASTCALL,
        nullptr},
       {nullptr, nullptr, 0, nullptr}};
-  PyType_Slot slots[] = {
-      {Py_tp_new, reinterpret_cast<void*>(make_block)}, {Py_tp_methods, methods}, {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_new, reinterpret_cast<void*>(make_block)},
+                         {Py_tp_methods, methods},
+                         {0, nullptr}};
   PyType_Spec spec = {full_name, sizeof(GradBlock), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                       slots};
   Ref type(checked(PyType_FromSpec(&spec)));
@@ -56,8 +58,10 @@ void add_block(PyObject* module, const char* full_name, const char* name) {
 }  // namespace
 
 void add_grad_blocks(PyObject* module) {
-  add_block<false>(module, "torch._C.NoGradBlock", "NoGradBlock");
-  add_block<true>(module, "torch._C.EnableGradBlock", "EnableGradBlock");
+  add_block<false>(module, "torch._C.NoGradBlock", "NoGradBlock",
+                   "A block, of `with`, in which nothing is recorded for gradients.");
+  add_block<true>(module, "torch._C.EnableGradBlock", "EnableGradBlock",
+                  "A block, of `with`, in which gradients are recorded.");
 }
 
 }  // namespace taeda::python

@@ -78,9 +78,39 @@ PyGetSetDef dtype_attributes[] = {
     {"itemsize", itemsize_of, nullptr, "Bytes of an element.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyTypeObject* define_named(PyObject* module, const char* name, PyMethodDef* methods,
-                           PyGetSetDef* attributes) {
-  PyType_Slot slots[] = {{Py_tp_repr, reinterpret_cast<void*>(repr_named)},
+constexpr const char* kAboutDtypes =
+    R"(What the elements of a tensor of any shape are: torch.float32, torch.int64 and so on.
+
+>>> torch.ones(2).dtype
+torch.float32
+>>> torch.float16.itemsize
+2
+>>> torch.int64.is_floating_point
+False
+)";
+constexpr const char* kAboutLayouts =
+    R"(How the elements of a tensor of any shape are kept: torch.strided, torch.sparse_coo or
+torch.sparse_csr.
+
+>>> torch.ones(2).layout
+torch.strided
+>>> torch.ones(2).to_sparse().layout
+torch.sparse_coo
+)";
+constexpr const char* kAboutFormats =
+    R"(The order of a dense tensor's elements in memory.
+
+torch.contiguous_format, torch.preserve_format, torch.channels_last of shapes (N, C, H, W) and
+torch.channels_last_3d of shapes (N, C, D, H, W).
+
+>>> torch.ones(1, 2, 3, 3).to(memory_format=torch.channels_last).stride()
+(18, 1, 6, 2)
+)";
+
+PyTypeObject* define_named(PyObject* module, const char* name, const char* doc,
+                           PyMethodDef* methods, PyGetSetDef* attributes) {
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(doc)},
+                         {Py_tp_repr, reinterpret_cast<void*>(repr_named)},
                          {Py_tp_methods, methods},
                          {attributes ? Py_tp_getset : 0, attributes},
                          {0, nullptr}};
@@ -123,6 +153,7 @@ Device parse_device(PyObject* type, PyObject* index) {
             "explicitly: " +
                 std::string(to_text(type)));
     const int64_t number = to_int(index);
+    if (number < 0) raise(PyExc_RuntimeError, "Device index must not be negative");
     if (number != static_cast<int>(number))
       raise(PyExc_RuntimeError, "Device index must be below 128, got " + std::to_string(number));
     return Device(whole.type(), static_cast<int>(number));
@@ -172,6 +203,22 @@ PyObject* reduce_device(PyObject* self, PyObject*) {
   });
 }
 
+constexpr const char* kAboutDevices =
+    R"(A place for tensors: a type, and an index, which is a scalar from 0 to 127.
+
+Types are "cpu", "cuda", "sim", "meta" and those of plug-ins. Without an index it is the current
+device of the type. A number alone is the index of an accelerator. The CPU is one device, whatever
+its index. RuntimeError for a type that is not known and for another index; that there is such a
+device is asked when a tensor is made there.
+
+>>> torch.device("cuda:1")
+device(type='cuda', index=1)
+>>> torch.device("cpu").type
+'cpu'
+>>> torch.ones(2, device=torch.device("cpu", 3)).device
+device(type='cpu')
+)";
+
 PyMethodDef device_methods[] = {{"__reduce__", reduce_device, METH_NOARGS, nullptr},
                                 {"__copy__", same, METH_NOARGS, nullptr},
                                 {"__deepcopy__", same, METH_O, nullptr},
@@ -183,7 +230,8 @@ PyGetSetDef device_attributes[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 void add_device_type(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_device)},
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kAboutDevices)},
+                         {Py_tp_new, reinterpret_cast<void*>(new_device)},
                          {Py_tp_repr, reinterpret_cast<void*>(repr_device)},
                          {Py_tp_str, reinterpret_cast<void*>(str_device)},
                          {Py_tp_hash, reinterpret_cast<void*>(hash_device)},
@@ -257,9 +305,9 @@ Device to_device(PyObject* object) {
 }
 
 void add_kinds(PyObject* module) {
-  dtype_type = define_named(module, "torch.dtype", dtype_methods, dtype_attributes);
-  layout_type = define_named(module, "torch.layout", named_methods, nullptr);
-  format_type = define_named(module, "torch.memory_format", named_methods, nullptr);
+  dtype_type = define_named(module, "torch.dtype", kAboutDtypes, dtype_methods, dtype_attributes);
+  layout_type = define_named(module, "torch.layout", kAboutLayouts, named_methods, nullptr);
+  format_type = define_named(module, "torch.memory_format", kAboutFormats, named_methods, nullptr);
   const auto add_dtype = [&](ScalarType t) {
     dtypes[static_cast<int>(t)] = add_value(module, dtype_type, static_cast<int>(t), dtype_name(t));
   };

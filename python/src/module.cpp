@@ -43,7 +43,9 @@ PyMethodDef* lasting(std::vector<PyMethodDef> table) {
 
 void add_operations(PyObject* module) {
   std::map<std::string, std::vector<PyMethodDef>> tables;
-  for (const Method& method : generated_methods())
+  std::vector<Method> all = functional_methods();
+  for (const Method& method : generated_methods()) all.push_back(method);
+  for (const Method& method : all)
     if (!method.entry->method) tables[method.entry->table].push_back(method.definition());
   for (auto& [space, table] : tables) {
     PyMethodDef* functions = lasting(std::move(table));
@@ -86,8 +88,8 @@ int execute(PyObject* module) {
     add_recurrent(module);
     add_training(module);
     add_maps(module);
-    add_functional(module);
     add_operations(module);
+    add_functional(module);
     add_signatures(module);
     checked(PyModule_AddStringConstant(module, "__version__", TAEDA_VERSION));
     return 0;

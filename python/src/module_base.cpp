@@ -212,7 +212,10 @@ PyMethodDef functions[] = {
 
 void add_module_base(PyObject* module) {
   make_names();
-  PyType_Slot slots[] = {{Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
+  static const char about[] =
+      "What `torch.nn.Module` derives from: attributes and calls of modules.";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
                          {Py_tp_call, reinterpret_cast<void*>(call_module)},
                          {Py_tp_methods, methods},
                          {0, nullptr}};

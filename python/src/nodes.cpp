@@ -260,7 +260,15 @@ PyObject* from_node(autograd::NodePtr node) {
 }
 
 void add_nodes(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate_node)},
+  static const char about[] =
+      R"(What an operation left in the graph of gradients: `grad_fn` of its result.
+
+>>> y = torch.ones(2, requires_grad=True) * 3
+>>> y.grad_fn.name()
+'MulBackward0'
+)";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(deallocate_node)},
                          {Py_tp_repr, reinterpret_cast<void*>(repr_node)},
                          {Py_tp_getattro, reinterpret_cast<void*>(attribute_of_node)},
                          {Py_tp_setattro, reinterpret_cast<void*>(set_attribute_of_node)},

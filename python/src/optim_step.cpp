@@ -68,11 +68,13 @@ PyObject* item(PyObject* dict, PyObject* key) {
   return found;
 }
 
-/// An option of a group as a number.
+/// An option of a group as a number. Throws ValueError for the one that stands for None: it is
+/// none that a program may give.
 double number_of(const RuleField& field, PyObject* option) {
-  // The number that stands for None is none that a program may give.
   const auto given = [&](double value) {
-    return field.none != 0 && value == field.none ? std::nan("") : value;
+    if (field.none != 0 && value == field.none)
+      raise(PyExc_ValueError, field.refusal + py::str(option).cast<std::string>());
+    return value;
   };
   if (PyFloat_CheckExact(option)) return given(PyFloat_AS_DOUBLE(option));
   if (field.part >= 0) {
@@ -449,9 +451,6 @@ struct LbfgsDict {
 void lbfgs_step(const py::dict& group, const py::dict& dict, const py::object& loss,
                 const py::function& closure) {
   const NoGradGuard no_grad;
-  const py::object search = group["line_search_fn"];
-  if (!search.is_none() && py::str(search).cast<std::string>() != "strong_wolfe")
-    raise(PyExc_RuntimeError, "only 'strong_wolfe' is supported");
   double values[Rule::kMostFields];
   read_options(rule_named("LBFGS"), group.ptr(), values);
   optim::LBFGSOptions options;

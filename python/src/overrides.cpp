@@ -97,7 +97,7 @@ Ref method_of_tensor(const char* name) {
 }
 
 /// The function of a name as callables have it: "add" of the extension, "linalg_norm" of its part
-/// "_linalg".
+/// "_linalg", "bilinear" of "_functional".
 Ref function_named(const std::string& name) {
   PyObject* extension = checked(PyImport_AddModule("taeda._C"));
   if (const size_t at = name.find('_', 1); at != std::string::npos) {
@@ -107,7 +107,10 @@ Ref function_named(const std::string& name) {
         return Ref(found);
     PyErr_Clear();
   }
-  return Ref(checked(PyObject_GetAttrString(extension, name.c_str())));
+  if (PyObject* found = PyObject_GetAttrString(extension, name.c_str())) return Ref(found);
+  PyErr_Clear();
+  const Ref functional(checked(PyObject_GetAttrString(extension, "_functional")));
+  return Ref(checked(PyObject_GetAttrString(functional.get(), name.c_str())));
 }
 
 [[noreturn]] void nobody_answered(PyObject* function, PyObject* types) {
@@ -288,7 +291,10 @@ void add_guard(PyObject* module, const char* full_name) {
   static PyMethodDef methods[] = {{"__enter__", enter<H>, METH_NOARGS, nullptr},
                                   {"__exit__", leave, METH_VARARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_guard)},
+  static const char about[] =
+      "A block, of `with`, in which `__torch_function__` of subclasses of Tensor is not asked.";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_new, reinterpret_cast<void*>(new_guard)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(end_guard)},
                          {Py_tp_methods, methods},
                          {0, nullptr}};

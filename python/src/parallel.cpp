@@ -8,6 +8,7 @@
 #include "taeda/parallel/broadcast.h"
 #include "taeda/parallel/comm.h"
 #include "taeda/parallel/lane.h"
+#include "taeda/parallel/pipe/schedule.h"
 #include "taeda/parallel/values.h"
 #include "taeda/taeda.h"
 #include "taeda/tensor/grad_mode.h"
@@ -98,6 +99,15 @@ class Way {
   const nn::detail::Lanes lanes_;
 };
 
+/// The order in which the stages of a pipeline work on the parts of a batch: (stage, part), ...
+std::vector<std::pair<size_t, size_t>> forward_order(size_t stages, size_t parts) {
+  std::vector<std::pair<size_t, size_t>> out;
+  nn::detail::run_orders(
+      nn::detail::forward_orders(stages, parts),
+      [&](const nn::detail::StageAction& a) { out.emplace_back(a.stage, a.micro_batch); });
+  return out;
+}
+
 }  // namespace
 
 void add_parallel(PyObject* module) {
@@ -105,6 +115,7 @@ void add_parallel(PyObject* module) {
   py::module_ m = as_module(module).def_submodule("_parallel", "Several devices.");
   m.def("scatter", &nn::parallel::scatter_tensor, released);
   m.def("gather", &nn::parallel::gather_tensors, released);
+  m.def("forward_order", &forward_order);
   m.def("reduce_add", &nn::parallel::reduce_add, released);
   m.def("current_streams", &current_streams);
   m.def("set_current_streams", &set_current_streams);

@@ -81,7 +81,16 @@ PyObject* from_sizes(IntArrayRef sizes) {
 }
 
 void add_size_type(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_base, &PyTuple_Type},
+  static const char about[] = R"(The shape of a tensor: a tuple of the sizes of its dimensions.
+
+>>> size = torch.ones(2, 3).size()
+>>> size
+torch.Size([2, 3])
+>>> size.numel(), size[-1], len(size)
+(6, 3, 2)
+)";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_base, &PyTuple_Type},
                          {Py_tp_repr, reinterpret_cast<void*>(repr)},
                          {Py_tp_new, reinterpret_cast<void*>(make)},
                          {Py_tp_methods, methods},

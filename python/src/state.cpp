@@ -2,6 +2,7 @@
 
 #include "bindings.h"
 #include "signature_error.h"
+#include "taeda/ops/create/determinism.h"
 #include "taeda/ops/write_out.h"
 #include "taeda/taeda.h"
 
@@ -79,6 +80,12 @@ void add_state(PyObject* module) {
       "`out` silently.");
   m.def("_set_float32_matmul_precision", &set_float32_matmul_precision);
   m.def("_get_float32_matmul_precision", &get_float32_matmul_precision);
+  m.def("_use_deterministic_algorithms", &use_deterministic_algorithms);
+  m.def("are_deterministic_algorithms_enabled", &are_deterministic_algorithms_enabled);
+  m.def("is_deterministic_algorithms_warn_only_enabled",
+        &is_deterministic_algorithms_warn_only_enabled);
+  m.def("_set_fill_uninitialized_memory", &set_fill_uninitialized_memory);
+  m.def("_fills_uninitialized_memory", &fills_uninitialized_memory);
   m.def("_set_printoptions", &print_options);
   m.def("_format_tensor", [](const Tensor& t, const std::vector<std::string>& suffixes) {
     return format_tensor(t, suffixes);

@@ -211,7 +211,10 @@ void add_tensor_type(PyObject* module) {
   set_wrapper_hook(end_wrapper);
   static std::vector<PyMethodDef> methods = collect_tensor_methods();
   for (PyGetSetDef* a = tensor_attributes; a->name; ++a) a->closure = const_cast<char*>(a->name);
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+  static const char about[] =
+      "What `torch.Tensor` derives from: the library's tensor, of any shape.";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(about)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(clear)},
                          {Py_tp_repr, reinterpret_cast<void*>(repr)},

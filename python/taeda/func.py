@@ -74,7 +74,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
             if not isinstance(value, _C.TensorBase):
                 raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
             if value.dim() != 0:
-                raise RuntimeError("grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
+                raise RuntimeError("grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                                    f"{value.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
             create = level.recorded and level.reaches_outside([value])
             rest = iter(_by([value], leaves, [None], create))

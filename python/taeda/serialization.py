@@ -516,11 +516,15 @@ def _load_legacy(file, size, map_location, unpickler, options):
 
     def read():
         return unpickler(file, size, storages, **options).load()
-    try:
-        magic = read()
-    except EOFError:
-        raise EOFError("Ran out of input") from None
-    if magic != _MAGIC:
+    head = file.read(16)
+    if not head:
+        raise EOFError("Ran out of input")
+    file.seek(-len(head), os.SEEK_CUR)
+    if head[:1] != b"\x80" and head[:1] != b"L":  # how a pickle of the magic number begins, by protocol 2 and by 0
+        failed = "Weights only load failed. " if unpickler is _SafeUnpickler else ""
+        raise pickle.UnpicklingError(f"{failed}The file is none of torch.save: it begins with {head!r}, and neither as a zip "
+                                     "archive nor as a pickle does.")
+    if read() != _MAGIC:
         raise RuntimeError("Invalid magic number; corrupt file?")
     if read() != 1001:
         raise RuntimeError("Invalid protocol version of the file")

@@ -46,6 +46,20 @@ def test_exit_codes_and_errors():
     assert compat("no_such_program.py")[0] == 2 and compat()[0] == 2
 
 
+def test_a_traceback_begins_with_the_program(tmp_path):
+    program = tmp_path / "program.py"
+    first = f'Traceback (most recent call last):\n  File "{program}", line 4, in <module>\n    f()\n'
+    program.write_text("import torch\ndef f():\n    return torch.ones(2) + torch.ones(3)\nf()\n")
+    for arguments in ([str(program)], ["-m", "program"]):
+        code, out, err = compat(*arguments, PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+        assert code == 1 and err.startswith(first) and err.count("  File ") == 2, err
+    program.write_text("import torch\n1 +\n")
+    code, out, err = compat(str(program))
+    assert code == 1 and err.startswith(f'  File "{program}", line 2\n'), err
+    code, out, err = compat("-c", "import torch; 1 / 0")
+    assert err.startswith('Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n'), err
+
+
 def test_a_torch_that_is_imported_already_is_not_replaced(tmp_path):
     (tmp_path / "torch.py").write_text("")
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import torch; import taeda.compat as c; c.install()"

@@ -33,6 +33,23 @@ def test_devices():
     sim.synchronize("sim:1")
 
 
+def test_every_number_of_the_cpu_is_the_one_cpu():
+    named = torch.device("cpu", 3)
+    assert named.index == 3 and repr(torch.device("cpu:64")) == "device(type='cpu', index=64)"
+    x = torch.ones(2, device=named)
+    assert x.device == torch.device("cpu") == torch.rand(2, device="cpu:1").device
+    assert x.to("cpu:2").device == torch.nn.Linear(1, 1).to(named).weight.device == torch.device("cpu")
+    assert (x + torch.ones(2)).tolist() == [2, 2] and torch.ones(2, device="sim:1").to("cpu:1").device.index is None
+    assert torch.rand(2, generator=torch.Generator("cpu:5").manual_seed(1)).device.type == "cpu"
+    with torch.device("cpu:7"):
+        assert torch.zeros(2).device == torch.device("cpu")
+    with pytest.raises(RuntimeError, match="Invalid device string: 'cpu:128'"):
+        torch.device("cpu:128")
+    for kind, index in (("cpu", -1), ("sim", -2)):
+        with pytest.raises(RuntimeError, match="Device index must not be negative"):
+            torch.device(kind, index)
+
+
 def test_the_current_device_is_a_threads_own():
     seen = []
 

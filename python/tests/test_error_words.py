@@ -28,6 +28,22 @@ def test_what_was_called_is_named():
     assert said == "pixel_shuffle(): argument 'input' (position 1) must be Tensor, not list"
     said = message_of(lambda: torch.nn.functional.multi_margin_loss(torch.ones(2, 3), [1, 2]), TypeError)
     assert said == "multi_margin_loss(): argument 'target' (position 2) must be Tensor, not list"
+    said = message_of(lambda: torch.nn.functional.max_unpool2d(torch.ones(1, 1, 1), 0, 2), TypeError)
+    assert said == "max_unpool2d(): argument 'indices' (position 2) must be Tensor, not int"
+    said = message_of(lambda: torch.bilinear(torch.ones(2), torch.ones(2), weight=0), TypeError)
+    assert said == "bilinear(): argument 'weight' must be Tensor, not int"
+    line = torch.ones(1, 1, 2)
+    said = message_of(lambda: torch.nn.functional.interpolate(line, 2, mode="linear", align_corners=0), TypeError)
+    assert said == "interpolate(): argument 'align_corners' (position 5) must be bool, not int"
+
+
+def test_options_of_optimizers_that_stand_for_none_or_nothing():
+    w = torch.ones(1, requires_grad=True)
+
+    def step(**options):
+        torch.optim.LBFGS([w], **options).step(lambda: torch.ones(()))
+    assert message_of(lambda: step(max_eval=-1), ValueError) == "Invalid max_eval value: -1"
+    assert message_of(lambda: step(line_search_fn="armijo")).startswith("only 'strong_wolfe' is supported")
 
 
 def test_parameters_of_distributions_are_shown_as_python_shows_them():

@@ -85,7 +85,7 @@ def test_batch_normalization_without_statistics():
 
 
 def test_functions_of_other_results_are_refused():
-    with pytest.raises(RuntimeError, match="Expected f.* to return a scalar tensor, got tensor with 1 dims"):
+    with pytest.raises(RuntimeError, match="Expected f.* to return a scalar Tensor, got tensor with 1 dims"):
         torch.func.grad(lambda x: x)(torch.ones(2))
     with pytest.raises(TypeError, match="must be either a Tensor or a tuple of Tensors"):
         torch.autograd.functional.jacobian(lambda x: 3, torch.ones(2))

@@ -306,6 +306,10 @@ ROWS, PLACES = numbers(3, 2, 3, 4), (numbers(3, 2, 3) * 10).long().abs() % 5
     ("bag of each", lambda a: F.embedding_bag(a, numbers(5, 2), mode="sum"), PLACES),
     ("bag shares", lambda a: F.embedding_bag(PLACES[0], numbers(5, 2), per_sample_weights=a, mode="sum"), numbers(3, 2, 3)),
     ("bag offsets", lambda a: F.embedding_bag(PLACES[0, 0], a, torch.tensor([0, 2])), numbers(3, 5, 2)),
+    *[(f"bag offsets of each, {mode}", lambda a, mode=mode: F.embedding_bag(PLACES[0, 0], numbers(5, 2), a, mode=mode),
+       torch.tensor([[0, 1], [0, 2], [0, 3]])) for mode in ("sum", "mean", "max")],
+    ("bag last offsets of each", lambda a: F.embedding_bag(PLACES[0, 0], numbers(5, 2), a, include_last_offset=True),
+     torch.tensor([[0, 1, 3], [0, 2, 2], [0, 0, 3]])),
     ("embedding", lambda a: F.embedding(PLACES[0], a, padding_idx=1, scale_grad_by_freq=True), numbers(3, 5, 2)),
 ])
 def test_samples_are_not_taken_one_by_one(name, f, samples, no_loops):
@@ -335,14 +339,14 @@ def test_recurrent_networks_of_samples_and_of_each_sample(kind, batch_first, no_
 
 
 def test_what_has_no_rule_goes_sample_by_sample_and_says_so():
-    starts = torch.tensor([[0, 1], [0, 2], [0, 3]])
+    scores, lengths = torch.log_softmax(numbers(3, 6, 2, 4), -1), torch.tensor([[2, 1], [1, 2], [0, 3]])
     torch.set_warn_always(True)
-    for mode in ("sum", "max"):
-        def f(offsets):
-            return F.embedding_bag(PLACES[0, 0], numbers(5, 2), offsets, mode=mode)
-        with pytest.warns(UserWarning, match="performance drop .* aten::embedding_bag"):
-            found = torch.vmap(f)(starts)
-        assert torch.allclose(found, torch.stack([f(s) for s in starts]))
+
+    def f(s, n):
+        return F.ctc_loss(s, torch.tensor([1, 2, 3]), torch.tensor([6, 5]), n)
+    with pytest.warns(UserWarning, match="performance drop .* aten::ctc_loss"):
+        found = torch.vmap(f)(scores, lengths)
+    assert torch.allclose(found, torch.stack([f(s, n) for s, n in zip(scores, lengths)]))
     torch.set_warn_always(False)
 
 

@@ -43,6 +43,21 @@ def test_what_a_node_says_of_itself():
     assert node._sequence_nr() == 3
 
 
+@pytest.mark.parametrize("shape", [(3, 2), (4, 3, 2)])
+def test_a_linear_layer_is_the_product_that_its_node_names(shape):
+    first, second, heard = torch.nn.Linear(2, 4), torch.nn.Linear(4, 1), []
+    for name, parameter in (*first.named_parameters("first"), *second.named_parameters("second")):
+        parameter.register_hook(lambda grad, name=name: heard.append(name))
+    inside = first(torch.ones(shape))
+    out = second(inside)
+    operands = [node for node, _ in out.grad_fn.next_functions]
+    assert out.grad_fn.name() == "AddmmBackward0" and operands[0].variable is second.bias and operands[1] is inside.grad_fn
+    out.sum().backward()
+    assert heard == ["second.bias", "second.weight", "first.bias", "first.weight"]
+    product = torch.nn.functional.linear(inside, second.weight)
+    assert product.grad_fn.name() == "MmBackward0" and product.grad_fn.next_functions[0][0] is inside.grad_fn
+
+
 def test_the_node_of_a_function_has_what_its_ctx_has():
     x = torch.ones(2, requires_grad=True)
     y = Scaled.apply(x, 3)

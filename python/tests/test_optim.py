@@ -306,6 +306,15 @@ def test_named_parameters_keep_their_names():
     model = torch.nn.Linear(2, 2)
     optimizer = torch.optim.SGD(model.named_parameters(), lr=0.1)
     assert optimizer.state_dict()["param_groups"][0]["param_names"] == ["weight", "bias"]
+    with pytest.raises(ValueError, match="cannot add param group without names to the optimizer, whose groups are with names"):
+        optimizer.add_param_group({"params": []})
+
+
+def test_a_group_without_parameters_is_one_without_names():
+    layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 2))
+    optimizer = torch.optim.SGD([{"params": layer.parameters(), "lr": 0.1 * (n + 1)} for n, layer in enumerate(layers)])
+    assert [len(group["params"]) for group in optimizer.param_groups] == [2, 0, 2]
+    assert not any("param_names" in group for group in optimizer.param_groups)
 
 
 def test_optimizers_of_programs():

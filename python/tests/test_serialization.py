@@ -108,7 +108,11 @@ def test_hostile_pickles_are_refused(tmp_path):
     (pickle.dumps([1, 2], 2), {}, RuntimeError, "Invalid magic number; corrupt file?"),
     (pickle.dumps([1, 2], 4), {"weights_only": False}, RuntimeError, "Invalid magic number; corrupt file?"),
     (pickle.dumps(print, 2), {}, pickle.UnpicklingError, r"GLOBAL print was not an allowed global by default"),
-    (b"hello world", {}, pickle.UnpicklingError, "Weights only load failed. WeightsUnpickler error: Memo value not found at"),
+    (b"hello world", {}, pickle.UnpicklingError,
+     "Weights only load failed. The file is none of torch.save: it begins with b'hello world', and neither as a zip archive"),
+    (b"<!DOCTYPE html><html>", {"weights_only": False}, pickle.UnpicklingError,
+     "The file is none of torch.save: it begins with b'<!DOCTYPE html><',"),
+    (pickle.dumps([1, 2], 0), {}, pickle.UnpicklingError, "The file is none of torch.save: it begins with b'.lp0"),
     (b"PK\x03\x04" + bytes(100), {}, RuntimeError,
      "PytorchStreamReader failed reading zip archive: failed finding central directory"),
 ])

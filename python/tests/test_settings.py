@@ -1,5 +1,6 @@
 """What a process is set to: dtypes, printing, devices, determinism, threads."""
 
+import math
 import warnings
 
 import pytest
@@ -43,6 +44,27 @@ def test_determinism():
     torch.use_deterministic_algorithms(True)
     assert torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(False)
+
+
+def test_deterministic_memory():
+    nothing = {torch.float32: math.nan, torch.float16: math.nan, torch.uint8: 255, torch.int16: 32767, torch.int64: 2**63 - 1,
+               torch.uint64: 2**64 - 1, torch.bool: True}
+    torch.use_deterministic_algorithms(True)
+    try:
+        for dtype, value in nothing.items():
+            like = torch.zeros(2, 3, dtype=dtype)
+            for made in (torch.empty(2, 3, dtype=dtype), torch.empty_like(like),
+                         torch.empty_strided((2, 3), (1, 2), dtype=dtype), like.new_empty(2, 3),
+                         like.new_empty_strided((2, 3), (3, 1))):
+                assert all(x == value or x != x and value != value for row in made.tolist() for x in row), (dtype, made)
+        assert torch.tensor([1.0, 2.0]).resize_(3).isnan().tolist() == [False, False, True]
+        assert torch.utils.deterministic.fill_uninitialized_memory is True
+        torch.utils.deterministic.fill_uninitialized_memory = False
+        assert torch.utils.deterministic.fill_uninitialized_memory is False
+        assert torch.ones(1000).resize_(4).isnan().sum() == 0
+    finally:
+        torch.utils.deterministic.fill_uninitialized_memory = True
+        torch.use_deterministic_algorithms(False)
 
 
 def test_threads():

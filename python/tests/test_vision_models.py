@@ -31,18 +31,19 @@ def results(script, tmp_path_factory):
     return json.loads(out.read_text())
 
 
-def close(a, b, size=None):
+def close(a, b, size=None, rounding=2e-3):
     """Whether numbers are the same but for what rounding makes of them in a deep network."""
     if isinstance(a, list):
         size = max((abs(v) for v in a if isinstance(v, float)), default=1)
-        return isinstance(b, list) and len(a) == len(b) and all(close(x, y, size) for x, y in zip(a, b))
-    return a == b if isinstance(a, (str, dict)) else abs(a - b) <= 2e-3 * max(size or 1, abs(a)) + 2e-5
+        return isinstance(b, list) and len(a) == len(b) and all(close(x, y, size, rounding) for x, y in zip(a, b))
+    return a == b if isinstance(a, (str, dict)) else abs(a - b) <= rounding * max(size or 1, abs(a)) + 2e-5
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_model(name, got):
     for what, wanted in EXPECTED[name].items():
-        assert close(wanted, got[name][what]), f"{what}: {got[name][what]} instead of {wanted}"
+        rounding = 1e-2 if what == "first" else 2e-3  # the gradient of a first layer, of float32 all the way back
+        assert close(wanted, got[name][what], rounding=rounding), f"{what}: {got[name][what]} instead of {wanted}"
 
 
 def test_names_of_old_files_are_taken():

@@ -11,7 +11,6 @@ namespace taeda::inline v0_2 {
 void Device::check(DeviceType type, int index) {
   device_type_info(type);  // throws if there is none
   TAEDA_CHECK(index >= -1, "Device index must be -1 or non-negative, got ", index);
-  TAEDA_CHECK(type != kCPU || index <= 0, "CPU device index must be -1 or zero, got ", index);
   TAEDA_CHECK(index < kMaxDeviceIndex, "Device index must be below ", kMaxDeviceIndex, ", got ",
               index);
 }

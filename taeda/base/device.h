@@ -33,8 +33,8 @@ const char* to_string(DeviceType type);
 class Device {
  public:
   Device() = default;
-  /// Throws Error for a type that nobody registered, for an index below -1 or from 128 on, and for
-  /// one of the CPU's other than 0.
+  /// Throws Error for a type that nobody registered and for an index below -1 or from 128 on. Any
+  /// index of the CPU names the one CPU.
   Device(DeviceType type, int index = -1) : type_(type), index_(static_cast<int8_t>(index)) {
     const bool built_in = type >= kCPU && type <= kMeta;
     if (!built_in || index < -1 || index >= (type == kCPU ? 1 : kMaxDeviceIndex)) [[unlikely]]

@@ -40,3 +40,13 @@ class Option<T, false> {
 };
 
 }  // namespace taeda::inline v0_2
+
+/// The accessors of a field of `Config` in a class that derives from it, as programs written for
+/// libtorch read and set options, one after another: `AdamOptions(0.1).eps(1e-6)`.
+#define TAEDA_OPTION(name)                                     \
+  auto& name(const typename decltype(Config::name)::Type& v) { \
+    Config::name(v);                                           \
+    return *this;                                              \
+  }                                                            \
+  const auto& name() const noexcept { return Config::name(); } \
+  auto& name() noexcept { return Config::name(); }

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/data/background_task.h"
 #include "taeda/data/stateful.h"
 
@@ -33,29 +33,40 @@ class ChunkDataReader {
   virtual void reset() = 0;
 };
 
-/// Throws ValueError for counts that are 0, and for a cache smaller than a batch.
-struct ChunkDatasetOptions {
-  ChunkDatasetOptions() = delete;
+/// Options of a ChunkDataset, `{.preloader_count = 2, .batch_size = 64}`.
+struct ChunkDatasetConfig {
+  /// Groups of chunks that are read at once, at least 1.
+  Option<size_t> preloader_count;
+  /// How many examples a batch has, at least 1.
+  Option<size_t> batch_size;
+  /// The most examples in memory before reading waits, at least a batch; 2048 by default.
+  Option<size_t> cache_size = 2048;
+  /// How many chunks are put into one random order of their examples, at least 1; 1 by default.
+  Option<size_t> cross_chunk_shuffle_count = 1;
+
+  /// Throws ValueError for counts that are 0, and for a cache smaller than a batch.
+  void check() const {
+    const char* rule = " is 0. At least one is required.";
+    TAEDA_CHECK_VALUE(preloader_count() > 0, "Preloader count", rule);
+    TAEDA_CHECK_VALUE(batch_size() > 0, "Batch size", rule);
+    TAEDA_CHECK_VALUE(cross_chunk_shuffle_count() > 0, "cross_chunk_shuffle_count", rule);
+    TAEDA_CHECK_VALUE(cache_size() >= batch_size(), "Cache size ", cache_size(),
+                      " is less than batch size ", batch_size(), ".");
+  }
+};
+
+/// The same as a chain, `ChunkDatasetOptions(2, 64).cache_size(512)`, which checks what it is made
+/// of.
+class ChunkDatasetOptions : public ChunkDatasetConfig {
+ public:
+  using Config = ChunkDatasetConfig;
   ChunkDatasetOptions(size_t preloader_count, size_t batch_size, size_t cache_size = 2048,
                       size_t cross_chunk_shuffle_count = 1)
-      : preloader_count_(preloader_count),
-        batch_size_(batch_size),
-        cache_size_(cache_size),
-        cross_chunk_shuffle_count_(cross_chunk_shuffle_count) {
-    const char* rule = " is 0. At least one is required.";
-    TAEDA_CHECK_VALUE(preloader_count_ > 0, "Preloader count", rule);
-    TAEDA_CHECK_VALUE(batch_size_ > 0, "Batch size", rule);
-    TAEDA_CHECK_VALUE(cross_chunk_shuffle_count_ > 0, "cross_chunk_shuffle_count", rule);
-    TAEDA_CHECK_VALUE(cache_size_ >= batch_size_, "Cache size ", cache_size_,
-                      " is less than batch size ", batch_size_, ".");
+      : Config{preloader_count, batch_size, cache_size, cross_chunk_shuffle_count} {
+    check();
   }
-  /// Groups of chunks that are read at once, at least 1; how many examples a batch has.
-  TAEDA_ARG(size_t, preloader_count);
-  TAEDA_ARG(size_t, batch_size);
-  /// The most examples in memory before reading waits, at least 1; 2048 by default.
-  TAEDA_ARG(size_t, cache_size) = 2048;
-  /// How many chunks are put into one random order of their examples; 1 by default.
-  TAEDA_ARG(size_t, cross_chunk_shuffle_count) = 1;
+  TAEDA_OPTION(preloader_count)
+  TAEDA_OPTION(batch_size) TAEDA_OPTION(cache_size) TAEDA_OPTION(cross_chunk_shuffle_count)
 };
 
 /// Chunks in the order of `ChunkSampler`, the examples of each group of them in that of
@@ -77,12 +88,15 @@ class ChunkDataset final
   /// Sees the examples of a group before they are put into order, in the thread that read them.
   using Policy = std::function<void(UnwrappedBatchType&)>;
 
+  /// Throws ValueError for options that make no sense.
   ChunkDataset(Reader reader, ChunkSampler chunk_sampler, ExampleSampler example_sampler,
-               ChunkDatasetOptions options, Policy policy = {})
+               ChunkDatasetConfig options, Policy policy = {})
       : state_(std::make_shared<State>(State{std::move(reader), std::move(policy)})),
         chunk_sampler_(std::move(chunk_sampler)),
         example_sampler_(std::move(example_sampler)),
-        options_(options) {}
+        options_(options) {
+    options_.check();
+  }
   ChunkDataset(ChunkDataset&&) = default;
   ChunkDataset& operator=(ChunkDataset&&) = default;
 
@@ -121,7 +135,7 @@ class ChunkDataset final
   /// How many examples there are: nothing, because that is not known by default.
   std::optional<size_t> size() const override { return std::nullopt; }
   ChunkSampler& chunk_sampler() { return chunk_sampler_; }
-  const ChunkDatasetOptions& options() const { return options_; }
+  const ChunkDatasetConfig& options() const { return options_; }
 
   /// Where the order of the chunks stands: chunks that were read ahead count as behind.
   void save(serialize::OutputArchive& archive) const override { chunk_sampler_.save(archive); }
@@ -189,7 +203,7 @@ class ChunkDataset final
   std::shared_ptr<State> state_;
   ChunkSampler chunk_sampler_;
   ExampleSampler example_sampler_;
-  ChunkDatasetOptions options_;
+  ChunkDatasetConfig options_;
   Batch group_;                ///< read, and not yet handed out from `position_` on
   std::vector<size_t> order_;  ///< in which they are handed out
   size_t position_ = 0;

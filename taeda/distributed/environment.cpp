@@ -11,7 +11,7 @@ namespace taeda::inline v0_2::distributed {
 
 namespace {
 
-constexpr const char* kWhat = "Error initializing taeda.distributed using env:// rendezvous: ";
+constexpr const char* kWhat = "Error initializing torch.distributed using env:// rendezvous: ";
 
 std::optional<std::string> variable(const char* name) {
   const char* text = std::getenv(name);
@@ -128,4 +128,4 @@ std::string first_host(const std::string& node_list) {
   return out;
 }
 
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -21,7 +21,7 @@ struct Url {
   std::optional<int64_t> port, rank, world_size;
 
   [[noreturn]] void fail(const std::string& why) const {
-    taeda::detail::fail<ValueError>("Error initializing taeda.distributed using " + scheme +
+    taeda::detail::fail<ValueError>("Error initializing torch.distributed using " + scheme +
                                     ":// rendezvous: " + why);
   }
 };

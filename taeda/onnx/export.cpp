@@ -59,6 +59,15 @@ void check_names(const Names& names, size_t n, const char* kind) {
                       ": names are different and not empty");
 }
 
+/// Whether an output is called so; outputs that the options do not name are "output", or "output_0"
+/// and on.
+bool names_output(const ExportOptions& options, const std::string& name) {
+  const std::vector<std::string>& given = options.output_names;
+  if (!given.empty()) return std::find(given.begin(), given.end(), name) != given.end();
+  return name == "output" || (name.starts_with("output_") && name.size() > 7 &&
+                              name.find_first_not_of("0123456789", 7) == std::string::npos);
+}
+
 /// The axes of the options, in the order of the inputs. Names of outputs may be there, as in
 /// PyTorch; their axes follow from the inputs'.
 std::vector<Axis> open_axes(const ExportOptions& options, const Names& names,
@@ -82,11 +91,9 @@ std::vector<Axis> open_axes(const ExportOptions& options, const Names& names,
     }
   }
   for (const auto& [name, axes] : options.dynamic_axes)
-    TAEDA_CHECK_VALUE(std::find(names.begin(), names.end(), name) != names.end() ||
-                          options.output_names.empty() ||
-                          std::find(options.output_names.begin(), options.output_names.end(),
-                                    name) != options.output_names.end(),
-                      "dynamic_axes names '", name, "', which is no input or output");
+    TAEDA_CHECK_VALUE(
+        std::find(names.begin(), names.end(), name) != names.end() || names_output(options, name),
+        "dynamic_axes names '", name, "', which is no input or output");
   return out;
 }
 

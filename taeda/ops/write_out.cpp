@@ -56,6 +56,13 @@ void check_dtype(const detail::OutRule& rule, ScalarType out, ScalarType result)
               " only supports bool tensor for result, got: ", to_string(out));
   TAEDA_CHECK(rule.dtype != Dtype::Floating || is_floating_point(out), rule.name,
               " expects a floating point output tensor, but got ", to_string(out));
+  // What joins tensors is made of `cat`.
+  const bool joins = rule.name == std::string_view("cat") ||
+                     std::string_view(rule.name).starts_with("concat") ||
+                     std::string_view(rule.name).ends_with("stack");
+  TAEDA_CHECK_TYPE(!joins || can_cast(result, out),
+                   "torch.cat(): input types can't be cast to the desired output type ",
+                   to_string(out));
   TAEDA_CHECK(can_cast(result, out), "result type ", to_string(result),
               " can't be cast to the desired output type ", to_string(out));
 }

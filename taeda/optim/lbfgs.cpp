@@ -37,7 +37,8 @@ constexpr RuleField kLbfgsFields[] = {
          .refusal = "only 'strong_wolfe' is supported for line_search_fn, but got '",
          .option = "line_search_fn",
          .words = kSearches,
-         .refusal_end = "'"}),
+         .refusal_end = "'",
+         .plain_error = true}),
     {"maximize"}};
 
 double largest(const Tensor& t) { return t.abs().max().item<double>(); }

@@ -13,7 +13,7 @@ namespace taeda::inline v0_2::optim {
 /// The fields of its options; LBFGS does without the steps of rules.
 extern const Rule lbfgs_rule;
 
-/// Options of LBFGS; a number out of its range is a ValueError.
+/// Options of LBFGS; a number out of its range is a ValueError, another search an Error.
 struct LBFGSConfig {
   /// How far a step goes, at least 0.
   Setting<double> lr{usual, 1};
@@ -29,7 +29,7 @@ struct LBFGSConfig {
   /// How many changes of the gradient are kept; 100 by default.
   Setting<int64_t> history_size{usual, 100};
   /// "strong_wolfe" for a line search; without a value, the default, steps have the fixed size lr.
-  /// Another name is refused.
+  /// Another name is an Error.
   Setting<std::optional<std::string>> line_search_fn{usual};
 };
 

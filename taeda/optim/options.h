@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "taeda/base/option.h"
 #include "taeda/optim/param_state.h"
 
 namespace taeda::inline v0_2::optim {
@@ -142,16 +143,7 @@ class RuleOptions : public OptimizerCloneableOptions<Derived>, public C {
   }
 };
 
-/// The accessors of a field of `Config`.
-#define TAEDA_OPTION(name)                                     \
-  auto& name(const typename decltype(Config::name)::Type& v) { \
-    Config::name(v);                                           \
-    return *this;                                              \
-  }                                                            \
-  const auto& name() const noexcept { return Config::name(); } \
-  auto& name() noexcept { return Config::name(); }
-/// Declares the class that groups keep a struct of options in, with the struct's fields as programs
-/// written for libtorch read and set them, one after another: `AdamOptions(0.1).eps(1e-6)`.
+/// Declares the class that groups keep a struct of options in, with the accessors of its fields.
 #define TAEDA_OPTIONS(Options, Config, rule, ...)             \
   class Options : public RuleOptions<Options, Config, rule> { \
    public:                                                    \

@@ -63,7 +63,9 @@ namespace detail {
 double to_place(const RuleField& field, const std::string& word) {
   for (size_t i = 0; i < field.words.size(); ++i)
     if (word == field.words[i] && !word.empty()) return static_cast<double>(i);
-  throw ValueError(taeda::detail::concat(field.refusal, word, field.refusal_end));
+  const std::string text = taeda::detail::concat(field.refusal, word, field.refusal_end);
+  if (field.plain_error) throw Error(text);
+  throw ValueError(text);
 }
 
 void refuse_none(const RuleField& field, double value) {

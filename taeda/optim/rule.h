@@ -46,6 +46,7 @@ struct RuleField {
   int part = -1;                     ///< which number of a tuple it is; -1: the option is a number
   double fallback = 0;               ///< where a program says nothing
   OptionKind kind = OptionKind::Flag;
+  bool plain_error = false;  ///< for an unknown text: Error, as PyTorch, and no ValueError
   /// Of a struct of options; nullptr for what Python alone has.
   double (*read)(const RuleField& field, const void* config) = nullptr;
   void (*write)(const RuleField& field, void* config, double value) = nullptr;
@@ -135,8 +136,8 @@ void write_values(const Rule& rule, OptimizerOptions& options, const double* val
 
 namespace detail {
 
-// Options as numbers. They throw ValueError for a text that is none of the field's words, and for a
-// number that the option cannot be.
+// Options as numbers. They throw ValueError for a text that is none of the field's words (or Error,
+// as the field says), and for a number that the option cannot be.
 constexpr double to_number(const RuleField&, double value) { return value; }
 constexpr double to_number(const RuleField&, bool value) { return value; }
 constexpr double to_number(const RuleField&, int64_t value) { return static_cast<double>(value); }

@@ -111,7 +111,7 @@ namespace {
 /// The model's children, divided over `stages` devices. They keep their parameters, whose gradients
 /// are compared.
 nn::Pipe make_pipe(const nn::AnyModule& model, Device device, int stages,
-                   const nn::PipeOptions& options) {
+                   const nn::PipeConfig& options) {
   const nn::Sequential children(std::static_pointer_cast<nn::SequentialImpl>(
       model.get<nn::SequentialImpl>().shared_from_this()));
   std::vector<Device> devices;
@@ -120,7 +120,7 @@ nn::Pipe make_pipe(const nn::AnyModule& model, Device device, int stages,
   return nn::Pipe(nn::partition(children, devices), options);
 }
 
-std::string pipe_name(int stages, const nn::PipeOptions& options, const std::string& more) {
+std::string pipe_name(int stages, const nn::PipeConfig& options, const std::string& more) {
   return taeda::detail::concat("Pipe(", stages, ", chunks=", options.chunks(), ", checkpoint=\"",
                                options.checkpoint(), "\"", more, ")");
 }
@@ -128,7 +128,7 @@ std::string pipe_name(int stages, const nn::PipeOptions& options, const std::str
 }  // namespace
 
 Plan Pipe(int stages, int64_t chunks, const std::string& checkpoint) {
-  const auto options = nn::PipeOptions(chunks).checkpoint(checkpoint);
+  const nn::PipeConfig options{.chunks = chunks, .checkpoint = checkpoint};
   const auto prepare = [=](const nn::AnyModule& model, Device device) {
     nn::Pipe pipe = make_pipe(model, device, stages, options);
     return [pipe](const Tensor& input) { return nn::Pipe(pipe)(input); };
@@ -138,7 +138,7 @@ Plan Pipe(int stages, int64_t chunks, const std::string& checkpoint) {
 
 Plan PipeStep(int stages, int64_t chunks, nn::PipeSchedule schedule,
               const std::string& checkpoint) {
-  const auto options = nn::PipeOptions(chunks).checkpoint(checkpoint).schedule(schedule);
+  const nn::PipeConfig options{.chunks = chunks, .checkpoint = checkpoint, .schedule = schedule};
   const auto prepare = [=](const nn::AnyModule& model, Device device, const Plan::Loss& loss) {
     nn::Pipe pipe = make_pipe(model, device, stages, options);
     return [pipe, loss](const Batch& batch) {
@@ -172,4 +172,4 @@ std::vector<Difference> check_equivalence(const std::function<nn::AnyModule()>& 
   return out;
 }
 
-}  // namespace taeda::equivalence
+}  // namespace taeda::inline v0_2::equivalence

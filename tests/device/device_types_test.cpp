@@ -25,12 +25,18 @@ TEST(DeviceIndex, IsCheckedInsteadOfCut) {
   EXPECT_EQ(error_of([] { Device(kSim, 128); }), "Device index must be below 128, got 128");
   EXPECT_EQ(error_of([] { Device(kSim, -2); }), "Device index must be -1 or non-negative, got -2");
   EXPECT_EQ(error_of([] { Device(kCPU, -7); }), "Device index must be -1 or non-negative, got -7");
-  EXPECT_EQ(error_of([] { Device(kCPU, 1); }), "CPU device index must be -1 or zero, got 1");
-  EXPECT_EQ(error_of([] { Device("cpu:1"); }), "CPU device index must be -1 or zero, got 1");
+  EXPECT_EQ(error_of([] { Device(kCPU, 128); }), "Device index must be below 128, got 128");
   EXPECT_EQ(error_of([] { Device("sim:128"); }), "Invalid device string: 'sim:128'");
   EXPECT_EQ(Device(kCUDA, 127).index(), 127);
   EXPECT_EQ(Device(kCUDA, -1).index(), -1);
   EXPECT_EQ(Device(kCPU, 0).index(), 0);
+}
+
+// Programs of several processes write "cpu:<rank>". It is a name of the one CPU.
+TEST(DeviceIndex, EveryNumberIsTheCPU) {
+  EXPECT_EQ(Device("cpu:64").str(), "cpu:64");
+  EXPECT_EQ(resolve(Device(kCPU, 127)), Device(kCPU));
+  EXPECT_EQ(&default_generator(Device("cpu:3")), &default_generator(kCPU));
 }
 
 TEST(DeviceTypes, AnUnknownNameSaysWhatIsKnownAndWhereWasLooked) {

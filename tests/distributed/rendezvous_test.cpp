@@ -13,10 +13,10 @@
 #include "taeda/distributed/store/tcp_store.h"
 #include "tests/distributed/process.h"
 #include "tests/distributed/stores.h"
-#include "tests/own_port.h"
-#include "tests/variable.h"
 #include "tests/error_of.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/own_port.h"
+#include "tests/variable.h"
 
 namespace taeda::distributed {
 namespace {
@@ -79,7 +79,7 @@ class RendezvousTest : public testing::Test {
     return "no ValueError";
   }
   static std::string env(const std::string& what) {
-    return "Error initializing taeda.distributed using env:// rendezvous: " + what;
+    return "Error initializing torch.distributed using env:// rendezvous: " + what;
   }
 
  private:
@@ -115,7 +115,7 @@ TEST_F(RendezvousTest, UrlsThatAreWrongSayWhy) {
   EXPECT_EQ(refusal("udp://host:1"),
             "No rendezvous handler for 'udp://host:1'; there are env://, tcp://host:port and "
             "file:///path");
-  const std::string tcp = "Error initializing taeda.distributed using tcp:// rendezvous: ";
+  const std::string tcp = "Error initializing torch.distributed using tcp:// rendezvous: ";
   EXPECT_EQ(refusal("tcp://localhost", 0, 2), tcp + "port number missing");
   EXPECT_EQ(refusal("tcp://localhost:x", 0, 2),
             tcp + "port number expected a number, but got 'x' in 'tcp://localhost:x'");
@@ -128,7 +128,7 @@ TEST_F(RendezvousTest, UrlsThatAreWrongSayWhy) {
   EXPECT_EQ(refusal("tcp://localhost:1?rank=0", 1, 2),
             "The url: tcp://localhost:1?rank=0 has node-specific arguments(rank, world_size) "
             "already.");
-  const std::string file = "Error initializing taeda.distributed using file:// rendezvous: ";
+  const std::string file = "Error initializing torch.distributed using file:// rendezvous: ";
   EXPECT_EQ(refusal("file://", 0, 2), file + "path missing");
   EXPECT_EQ(refusal("file://relative/path", 0, 2),
             file + "the path in 'file://relative/path' is not absolute; write file:///path");

@@ -41,6 +41,61 @@ TEST(Calls, ListsThatAreObjectsOrHaveOneElement) {
   EXPECT_TRUE(F::adaptive_avg_pool2d(image, {2}).equal(F::adaptive_avg_pool2d(image, 2)));
 }
 
+TEST(Calls, PaddingInBraces) {
+  const torch::Tensor image = torch::arange(4.0f).view({1, 2, 2});
+  torch::nn::ZeroPad2dImpl zeros({1, 1, 1, 1});
+  EXPECT_TRUE(zeros.forward(image).equal(F::pad(image, {1, 1, 1, 1})));
+  torch::nn::ReflectionPad1d mirrored(torch::nn::ReflectionPad1dImpl({1, 0}));
+  EXPECT_EQ(mirrored->forward(image).sizes(), at::IntArrayRef({1, 2, 3}));
+  torch::nn::ReplicationPad2dImpl one({1});
+  EXPECT_EQ(one.forward(image).sizes(), at::IntArrayRef({1, 4, 4}));
+  EXPECT_EQ(error_of([] { torch::nn::ZeroPad2dImpl wrong({1, 2}); }),
+            "Expected 4 values, but instead got 2");
+}
+
+TEST(Calls, ClampWithoutBoundsSaysSo) {
+  torch::Tensor x = input(), out = torch::empty({0});
+  const std::string words = "torch.clamp: At least one of 'min' or 'max' must not be None";
+  EXPECT_EQ(error_of([&] { torch::clamp(x); }), words);
+  EXPECT_EQ(error_of([&] { x.clip_(); }), words);
+  EXPECT_EQ(error_of([&] { torch::clamp_out(out, x); }), words);
+}
+
+TEST(Calls, NumbersAsFlagsOrSizes) {
+  const torch::Tensor x = floats({1, 3, 2, 5, 4, 6}).view({2, 3});
+  const torch::Tensor order = torch::argsort(x, 1, true);
+  EXPECT_TRUE(torch::argsort(x, 0, 1, true).equal(order));
+  EXPECT_TRUE(x.argsort(0, 1, true).equal(order));
+  EXPECT_TRUE(torch::argsort(x, false, 1, true).equal(order));
+  torch::Tensor out = torch::empty({0}, torch::kLong);
+  EXPECT_TRUE(torch::argsort_out(out, x, 1, 1, true).equal(order));
+  torch::nn::ConvTranspose1d line(torch::nn::ConvTranspose1dOptions(1, 1, 2).stride(2));
+  EXPECT_EQ(line->forward(torch::ones({1, 1, 2}), 5).size(2), 5);
+}
+
+TEST(Calls, NothingForGeneratorsDistancesAndFactors) {
+  torch::Tensor out = torch::empty({2});
+  EXPECT_TRUE(torch::bernoulli_out(out, torch::ones({2}), c10::nullopt).equal(torch::ones({2})));
+  EXPECT_TRUE(torch::bernoulli(torch::zeros({2}), c10::nullopt).equal(torch::zeros({2})));
+  torch::Tensor matrix = torch::ones({2, 2}), product = torch::empty({0});
+  EXPECT_NE(error_of([&] { torch::linalg::multi_dot_out(matrix, product); }), "");
+  const torch::Tensor x = floats({1, 2, 4, 8});
+  const torch::Tensor slopes = torch::gradient(x)[0];
+  EXPECT_TRUE(torch::gradient(x, c10::nullopt, c10::nullopt, 1)[0].equal(slopes));
+  EXPECT_TRUE(torch::gradient(x, 1, c10::nullopt, 1)[0].equal(slopes));
+  EXPECT_TRUE(torch::gradient(x, {floats({0, 1, 2, 3})}, c10::nullopt)[0].equal(slopes));
+  const torch::Tensor image = torch::ones({1, 1, 2, 2});
+  const std::vector<int64_t> size{4, 4};
+  EXPECT_EQ(torch::upsample_nearest2d(image, size, c10::nullopt).size(3), 4);
+  EXPECT_EQ(torch::upsample_bilinear2d(image, size, true, c10::nullopt).size(3), 4);
+}
+
+TEST(Calls, ComplexNumbersKeepTheirPrecision) {
+  EXPECT_EQ(torch::tensor(c10::complex<double>(1, 2)).scalar_type(), torch::kComplexDouble);
+  EXPECT_EQ(torch::tensor(c10::complex<float>(1, 2)).scalar_type(), torch::kComplexFloat);
+  EXPECT_EQ(torch::tensor({c10::complex<double>(1, 2)}).scalar_type(), torch::kComplexDouble);
+}
+
 TEST(Calls, SecondNamesTakeBraces) {
   const torch::Tensor x = input();
   EXPECT_TRUE(torch::fft_fftn(x, {4}, {1}).equal(torch::fft::fftn(x, {4}, {1})));

@@ -245,6 +245,17 @@ TEST(Vmap, AlignmentsOfAllSamplesAreOneBatch) {
     };
     expect_as_samples(alone, scores.select(2, 0));
   }
+  const Tensor lengths = tensor({{6, 5}, {4, 6}, {5, 5}}),
+               labels = tensor({{2, 1}, {1, 2}, {0, 2}});
+  for (const Reduction reduction : {Reduction::None, Reduction::Sum, Reduction::Mean}) {
+    const auto of_sample = [&](const Tensor& s, const Tensor& l, const Tensor& n) {
+      return ctc_loss(s, tensor({{1, 2}, {3, 1}}), l, n, 0, reduction);
+    };
+    const Tensor found = vmap(of_sample)(scores, lengths, labels);
+    for (int64_t i = 0; i < 3; ++i)
+      EXPECT_TRUE(found.select(0, i).allclose(
+          of_sample(scores.select(0, i), lengths.select(0, i), labels.select(0, i))));
+  }
   const Tensor targets = tensor({{1, 2}, {3, 3}, {2, 1}});
   const Tensor all = vmap([](const Tensor& s, const Tensor& t) {
     return ctc_loss(s, t, {6}, {2});

@@ -32,6 +32,10 @@ const std::vector<Row> wrong_modules = {
     REFUSED(Error, nn::Linear(3, 2)->forward(rand({2, 4})),
             "mat1 and mat2 shapes cannot be multiplied (2x4 and 3x2)"),
     REFUSED(Error, nn::Linear(3, 2)->forward(rand({2, 3}, kDouble)),
+            "mat1 and mat2 must have the same dtype, but got Double and Float"),
+    REFUSED(Error,
+            nn::Linear({.in_features = 3, .out_features = 2, .bias = false})
+                ->forward(rand({2, 3}, kDouble)),
             "expected m1 and m2 to have the same dtype, but got: double != float"),
     REFUSED(Error, nn::Linear(3, 2)->forward(Tensor()),
             "Expected a tensor, but got an undefined Tensor (default-constructed, or a gradient "

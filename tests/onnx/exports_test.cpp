@@ -223,7 +223,12 @@ TEST(Exports, OptionsAreChecked) {
   };
   EXPECT_THAT(refused({.input_names = {"a", "b"}}), HasSubstr("there are 1 inputs, and 2 names"));
   EXPECT_THAT(refused({.output_names = {""}}), HasSubstr("cannot be the name of an output"));
-  EXPECT_THAT(refused({.dynamic_axes = {{"x", {{0, "n"}}}}}), "no error");
+  for (const char* misspelled : {"x", "outputs", "output_", "output_a"})
+    EXPECT_THAT(refused({.dynamic_axes = {{misspelled, {{0, "n"}}}}}),
+                HasSubstr(std::string("dynamic_axes names '") + misspelled +
+                          "', which is no input or output"));
+  EXPECT_THAT(refused({.dynamic_axes = {{"input", {{0, "n"}}}, {"output", {{0, "n"}}}}}),
+              "no error");
   EXPECT_THAT(refused({.output_names = {"y"}, .dynamic_axes = {{"x", {{0, "n"}}}}}),
               HasSubstr("dynamic_axes names 'x', which is no input or output"));
   EXPECT_THAT(refused({.dynamic_axes = {{"input", {{2, "n"}}}}}),

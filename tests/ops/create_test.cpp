@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "taeda/ops/create/determinism.h"
+#include "taeda/ops/elementwise/unary.h"
+#include "taeda/ops/reduce/reduce.h"
 #include "taeda/ops/shape/shape.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
@@ -29,6 +32,25 @@ TEST(Create, OptionsDecideDtypeAndGradient) {
               empty({2, -1});
             }),
             "Trying to create tensor with negative dimension -1: [2, -1]");
+}
+
+TEST(Create, DeterministicModeFillsNewMemory) {
+  const Tensor old = ones({2, 2});
+  use_deterministic_algorithms(true);
+  const Tensor made[] = {empty({2, 3}), empty_like(old), empty_strided({2, 2}, {1, 2}),
+                         old.new_empty({3}), empty({1, 2, 3, 3}, {}, MemoryFormat::ChannelsLast)};
+  const Tensor numbers = empty({2}, kByte), flags = empty({2}, kBool);
+  const Tensor grown = ones({2}).resize_({4});
+  set_fill_uninitialized_memory(false);
+  const Tensor left = ones({64}).resize_({65});
+  set_fill_uninitialized_memory(true);
+  use_deterministic_algorithms(false);
+  EXPECT_FALSE(are_deterministic_algorithms_enabled());
+  for (const Tensor& t : made) EXPECT_TRUE(t.isnan().all().item<bool>()) << t;
+  EXPECT_TRUE(numbers.eq(255).all().item<bool>());
+  EXPECT_TRUE(flags.all().item<bool>());
+  EXPECT_TRUE(grown.isnan().equal(tensor({false, false, true, true})));
+  EXPECT_EQ(left.narrow(0, 0, 64).sum().item<double>(), 64);
 }
 
 TEST(Create, LikeKeepsMemoryOrder) {

@@ -76,7 +76,7 @@ TEST(Forms, GiveWhatTheOperationGives) {
   EXPECT_THAT(untested, ::testing::IsEmpty());
   // Their other overloads are tested, and these by name in the tests of their families.
   EXPECT_THAT(testing::forms_without_row(),
-              ::testing::ElementsAre("clamp", "index", "index_put", "index_reduce", "linalg.cond",
+              ::testing::ElementsAre("index", "index_put", "index_reduce", "linalg.cond",
                                      "linalg.norm", "norm", "scatter", "scatter_reduce", "sort",
                                      "std", "std_mean", "var", "var_mean"));
 }

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "taeda/base/error.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/out_forms.h"
 #include "tests/error_of.h"
 #include "tests/ops/tensor_values.h"
 
@@ -12,6 +16,25 @@ namespace {
 
 using namespace testing;
 using Sizes = std::vector<int64_t>;
+
+TEST(Join, AnOutOfWholeNumbersIsATypeError) {
+  const std::vector<Tensor> both = {ones({2}), ones({2})};
+  Tensor out = empty({0}, kLong);
+  const std::string words =
+      "torch.cat(): input types can't be cast to the desired output type Long";
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] { cat_out(out, both); }, [&] { concat_out(out, both); },
+           [&] { stack_out(out, both); }, [&] { hstack_out(out, both); },
+           [&] { vstack_out(out, both); }, [&] { dstack_out(out, both); },
+           [&] { column_stack_out(out, both); }}) {
+    try {
+      call();
+      ADD_FAILURE() << "no error";
+    } catch (const TypeError& e) {
+      EXPECT_EQ(std::string_view(e.what()).substr(0, words.size()), words);
+    }
+  }
+}
 
 TEST(Cat, AlongEachDimension) {
   const Tensor a = arange(4).view({2, 2}), b = arange(10, 12).view({1, 2});

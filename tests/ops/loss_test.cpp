@@ -228,6 +228,40 @@ TEST(BatchNorm, UpdatesRunningStatistics) {
   EXPECT_GT(mean._version(), version);
 }
 
+TEST(BatchNorm, KeepsDigitsFarFromZero) {
+  for (const std::vector<int64_t>& sizes :
+       std::vector<std::vector<int64_t>>{{64, 3}, {20, 3, 5}, {7, 3, 4, 4}, {4, 3, 40, 40}})
+    for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
+      if (format != MemoryFormat::Contiguous && sizes.size() != 4) continue;
+      const Tensor x = wave(sizes).add(1e6).contiguous(format), exact = x.to(kDouble);
+      const Tensor mean = zeros({3}), var = ones({3}), wide_mean = zeros({3}, kDouble),
+                   wide_var = ones({3}, kDouble);
+      const Tensor y = batch_norm(x, {}, {}, mean, var, true, 1.0);
+      const Tensor wide = batch_norm(exact, {}, {}, wide_mean, wide_var, true, 1.0);
+      EXPECT_LT(y.to(kDouble).sub(wide).abs().max().item<double>(), 1e-5);
+      EXPECT_TRUE(var.to(kDouble).allclose(wide_var, 1e-6, 0));
+      EXPECT_TRUE(mean.to(kDouble).allclose(wide_mean, 1e-7, 0));
+    }
+}
+
+TEST(LayerNorm, KeepsDigitsFarFromZero) {
+  const Tensor x = wave({6, 4, 50}).add(1e6), exact = x.to(kDouble);
+  const Tensor rows = layer_norm(x, {50}), wide_rows = layer_norm(exact, {50}),
+               groups = group_norm(x, 2), wide_groups = group_norm(exact, 2);
+  EXPECT_LT(rows.to(kDouble).sub(wide_rows).abs().max().item<double>(), 1e-5);
+  EXPECT_LT(groups.to(kDouble).sub(wide_groups).abs().max().item<double>(), 1e-5);
+}
+
+TEST(BatchNorm, FirstNumbersThatAreNotFiniteOrAlone) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor mean = zeros({2}), var = ones({2});
+  const Tensor x = tensor({{inf, 1e30f}, {1.0f, -1e30f}, {2.0f, 0.0f}});
+  batch_norm(x, {}, {}, mean, var, true, 1.0);
+  EXPECT_EQ(floats(mean)[0], inf);
+  EXPECT_EQ(floats(mean)[1], 0.0f);
+  EXPECT_TRUE(std::isnan(floats(var)[0]));
+}
+
 TEST(BatchNorm, NoExamplesLeaveStatisticsAndGiveGradientsOfZero) {
   const std::vector<std::vector<int64_t>> shapes = {{0, 2}, {0, 2, 3, 3}, {4, 2, 0, 3}};
   for (const auto& sizes : shapes) {

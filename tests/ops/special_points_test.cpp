@@ -96,6 +96,23 @@ TEST_P(SpecialPoints, FiniteValuesHaveGradients) {
 INSTANTIATE_TEST_SUITE_P(OpTable, SpecialPoints, rows_where(is_checked), name_of_row);
 
 /// Reductions of what has zeros, ties, and numbers at the ends of the range among it.
+TEST(SpecialPoints, LogSumExpSharesInfinities) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor x =
+      tensor({{-inf, -inf, -inf, -inf}, {inf, 1.0, inf, -inf}, {0.0, -inf, 0.0, -inf}}, kDouble)
+          .requires_grad_();
+  logsumexp(x, {1}).backward(ones({3}, kDouble));
+  const Tensor shares = tensor(
+      {{0.25, 0.25, 0.25, 0.25}, {0.5, 0.0, 0.5, 0.0}, {0.5, 0.0, 0.5, 0.0}}, kDouble);
+  EXPECT_TRUE(x.grad().allclose(shares, 1e-15, 1e-15)) << x.grad();
+  x.mutable_grad() = Tensor();
+  logsumexp(x, {0, 1}, true).sum().backward();
+  EXPECT_TRUE(x.grad().equal(x.detach().eq(inf).to(kDouble).mul(0.5))) << x.grad();
+  const Tensor bad = tensor({1.0, std::nan("")}, kDouble).requires_grad_();
+  logsumexp(bad, {0}).backward();
+  EXPECT_TRUE(bad.grad().isnan().all().item<bool>());
+}
+
 TEST(SpecialPoints, ReductionsOfSpecialNumbersHaveGradients) {
   for (const auto& rows : {reduce_rows(), norm_rows()})
     for (const OpRow& row : rows) {

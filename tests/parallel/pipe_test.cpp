@@ -235,7 +235,7 @@ TEST(PipeSchedule, OneForwardOneBackwardKeepsFewMicroBatches) {
   const Sequential wide =
       partition(Sequential{Linear(6, 64), Linear(64, 64), Tanh(), Linear(64, 64), Linear(64, 4)},
                 sim_devices(2), {3, 2});
-  nn::Pipe pipe(wide, PipeOptions(8).checkpoint("never").measure(true));
+  nn::Pipe pipe(wide, nn::PipeConfig{.chunks = 8, .checkpoint = "never", .measure = true});
   const Tensor x = batch_of(2048), y = taeda::ones({2048, 4}).to(sim_device(1));
   int64_t peaks[2];
   for (const PipeSchedule schedule : {PipeSchedule::GPipe, k1F1B}) {

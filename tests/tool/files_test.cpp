@@ -190,7 +190,8 @@ TEST_F(Files, Trace) {
   const std::string json = output_of("trace --json --top 1 " + path);
   EXPECT_THAT(json, HasSubstr("\"name\": \"kernel\""));
   EXPECT_THAT(json, Not(HasSubstr("matmul")));
-  expect_bad_input("trace " + (folder / "none"), "cannot read");
+  expect_bad_input("trace " + (folder / "none"),
+                   "cannot read " + (folder / "none") + ": No such file or directory");
   expect_bad_input("trace --top 0 " + path, "--top must be positive");
   write_bytes(path, "{");
   expect_bad_input("trace " + path, "is no JSON");

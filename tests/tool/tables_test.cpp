@@ -99,6 +99,11 @@ TEST_F(Tables, WordsAreCategories) {
   expect_bad_input("predict " + run + " " + fresh,
                    "new.csv:2: row 1, column 'city' holds 'Berln', which is none of the column's "
                    "words; the nearest is 'Berlin'");
+  write("a,b,a,y", 30, [](int i) { return "1,2," + std::to_string(i) + ",0.5"; });
+  expect_bad_input(train(""), table + " has two columns named 'a'");
+  write("a,y,y", 30, [](int i) { return "1," + std::to_string(i) + ",0.5"; });
+  expect_bad_input(train(""), table + " has two columns named 'y'");
+  write("city,zip,y", 30, [](int) { return "Ulm,1,0.5"; });
   expect_bad_input(train("--categories town"), "--categories: " + table + " has no column 'town'");
   expect_bad_input(train("--categories y"), "'y' is the column to tell");
 }

@@ -1,7 +1,7 @@
 """Runs programs of a package and prints their numbers, JSON: {program: numbers, or what went wrong}.
 
     python one.py package program...
-    python one.py --seconds package program...     # instead of numbers the least processor time of several runs, behind a first
+    python one.py --seconds package program     # a run, and one more for each line that it reads: prints the processor time of each
 """
 
 import importlib
@@ -12,8 +12,6 @@ import time
 import traceback
 import warnings
 
-RUNS = 5
-
 
 def once(run):
     import torch
@@ -22,18 +20,24 @@ def once(run):
         return run(folder)
 
 
-def seconds(run):
-    start = time.process_time()
+def timed(run):
+    """Prints the time of a run for each line that is asked; what programs print goes nowhere."""
+    asked, sys.stdout = sys.stdout, sys.stderr
     once(run)
-    return time.process_time() - start
+    print("ready", file=asked, flush=True)
+    for _ in sys.stdin:
+        start = time.process_time()
+        once(run)
+        print(time.process_time() - start, file=asked, flush=True)
 
 
 def main(*names):
     warnings.simplefilter("ignore")
-    timed = names[0] == "--seconds"
-    package, *names = names[1:] if timed else names
     import torch
     torch.set_num_threads(1)
+    if names[0] == "--seconds":
+        return timed(getattr(importlib.import_module(f"programs.{names[1]}"), names[2]))
+    package, *names = names
     found = {}
     try:
         programs = importlib.import_module(f"programs.{package}")
@@ -43,8 +47,6 @@ def main(*names):
         try:
             run = getattr(programs, name)
             found[name] = once(run)
-            if timed:
-                found[name] = min(seconds(run) for _ in range(RUNS))
         except Exception:
             found[name] = traceback.format_exc()
     print("\n" + json.dumps(found))

@@ -73,10 +73,9 @@ LITERALS = [
 KEPT = [
     (r"torch::special_\w+|torch::(stride|size|\w+_)(?=\()|torch::(where|div|divide)_outf", r"\{\}",
      "an undefined tensor, which the call would refuse when it runs"),
-    (r"torch::upsample_\w+", r"c10::nullopt|\{\}", "neither sizes nor factors, or an undefined tensor: refused when it runs"),
+    (r"torch::upsample_\w+", r"\{\}", "an undefined tensor, or braces that may be sizes or factors"),
     (r"torch::\w+_loss\w*", r"\{\}", "`{}` for a reduction is no number: it stands for options in nn::functional"),
     (r"torch::nn::utils::clip_grad_\w+", r"\(\{\}", "no parameters at all"),
-    (r"torch::gradient", r"c10::nullopt\)|c10::nullopt, ", "one dimension or a list of them may be absent: leave it out"),
     (r"torch::argsort_out", r"\{\}", "`{}` for a flag, beside a set that takes a dimension there"),
     (r"torch::linalg_(pinv|matrix_rank)\w*", r"\{\}", "an undefined matrix, or a tolerance that may be a tensor or a number"),
 ]

@@ -11,12 +11,15 @@ VALUES = {"const Scalar&": "2", "int64_t": "0", "double": "0.5", "RealArg": "0.5
 # By the argument's name, or its type and name, where its type's value would be refused.
 NAMED = {"k": "1", "groups": "1", "repeats": "2", "size": "t[0].sizes()", "stride": "t[0].strides()", "int64_t p": "1"}
 
+# Given a tensor though they have a default, since the operation wants one of them.
+TENSORS = {("clamp", "min")}
+
 
 def arguments(operation):
     """The call's arguments, from tensors t[0], t[1] ...; None where they cannot be made up."""
     out, tensors = [], 0
     for a in operation.arguments:
-        if a.is_tensor and a.default is None:
+        if a.is_tensor and a.default is None or (operation.name, a.name) in TENSORS and "Tensor" in a.type:
             out.append(f"t[{tensors}]")
             tensors += 1
         elif a.type == "TensorList":

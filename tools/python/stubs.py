@@ -146,8 +146,9 @@ def members(body, indent, in_class):
             bases = ", ".join(ast.unparse(b) for b in node.bases if not isinstance(b, ast.Starred))
             inner = members(node.body, indent + "    ", node.name)
             attributes = {t.attr for f in ast.walk(node) if isinstance(f, (ast.Assign, ast.AnnAssign))
-                          for t in getattr(f, "targets", [getattr(f, "target", None)])
-                          if isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name) and t.value.id == "self"}
+                          for target in getattr(f, "targets", [getattr(f, "target", None)]) for t in ast.walk(target)
+                          if isinstance(t, ast.Attribute) and isinstance(t.ctx, ast.Store)
+                          and isinstance(t.value, ast.Name) and t.value.id == "self"}
             known = {m.split("def ")[-1].split("(")[0].split(":")[0].strip() for m in inner}
             inner += [f"{indent}    {a}: Any" for a in sorted(attributes - known)]
             once(node.name, [f"{indent}class {node.name}{f'({bases})' if bases else ''}:"] + (inner or [f"{indent}    ..."]))

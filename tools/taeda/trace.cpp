@@ -1,7 +1,9 @@
 // `taeda trace`: what took the time in a Chrome trace. Format: "Trace Event Format" (Google, 2016).
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <map>
 
@@ -106,7 +108,7 @@ void measure(Lane& lane, std::map<std::string, Operation>& operations) {
 
 Trace read_trace(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw UsageError("cannot read " + path);
+  if (!file) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
   const Json content = Json::read(file);
   const bool wrapped = content.is_object() && content.contains("traceEvents");
   const Json& events = wrapped ? content["traceEvents"] : content;

@@ -1,7 +1,9 @@
 #include "tools/taeda/trace_merge.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -235,7 +237,7 @@ std::string Collective::title() const {
 
 RankTrace read_rank_trace(const std::string& path, int64_t rank) {
   std::ifstream file(path);
-  if (!file) throw UsageError("cannot read " + path);
+  if (!file) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
   const Json content = Json::read(file);
   RankTrace out;
   out.path = path;

@@ -3,6 +3,7 @@
 
 #include <taeda/device/allocator.h>
 #include <taeda/device/backends.h>
+#include <taeda/ops/create/determinism.h>
 #include <taeda_compat/namespaces.h>
 
 #include <string>
@@ -31,12 +32,16 @@ class Context {
 
   /// Operations give the same bits every time already: sums have one order (docs/numerics.md).
   /// Switched on, libraries that are asked for their fastest algorithm are asked for one of those.
-  bool deterministicAlgorithms() const { return backends::cudnn::deterministic; }
-  /// There is nothing to warn of.
-  bool deterministicAlgorithmsWarnOnly() const { return false; }
-  void setDeterministicAlgorithms(bool on, bool /*warn_only*/) {
-    backends::cudnn::deterministic = on;
+  bool deterministicAlgorithms() const { return taeda::are_deterministic_algorithms_enabled(); }
+  bool deterministicAlgorithmsWarnOnly() const {
+    return taeda::is_deterministic_algorithms_warn_only_enabled();
   }
+  void setDeterministicAlgorithms(bool on, bool warn_only) {
+    backends::cudnn::deterministic = on;
+    taeda::use_deterministic_algorithms(on, warn_only);
+  }
+  bool deterministicFillUninitializedMemory() const { return taeda::fills_uninitialized_memory(); }
+  void setDeterministicFillUninitializedMemory(bool on) { set_fill_uninitialized_memory(on); }
   static void alertNotDeterministic(const std::string_view& /*caller*/) {}
 
   bool allowTF32CuBLAS() const { return backends::cuda::matmul::allow_tf32; }

@@ -46,6 +46,7 @@ inline Tensor& matrix_power_out(const Tensor& A, int64_t n, Tensor& result) {
 inline Tensor& multi_dot_out(TensorList tensors, Tensor& result) {
   return multi_dot_outf(tensors, result);
 }
+inline Tensor& multi_dot_out(Tensor& one, Tensor& result) { return multi_dot_outf(one, result); }
 /// `matrix_rank` and `pinv` with tensors as tolerances, written to `result`.
 template <class... Args>
 requires(taeda::linalg::detail::Tolerance<

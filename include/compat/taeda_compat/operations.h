@@ -2,9 +2,27 @@
 #pragma once
 
 #include <taeda/base/device_types.h>
+#include <taeda/ops/out_forms.h>
+#include <taeda_compat/layers.h>
 #include <taeda_compat/namespaces.h>
 
 #include <string_view>
+
+// Nothing in the place of a generator, a distance or a dimension.
+namespace taeda::inline v0_2 {
+inline Tensor bernoulli(const Tensor& self, std::nullopt_t) { return bernoulli(self); }
+inline Tensor& bernoulli_out(Tensor& out, const Tensor& self, std::nullopt_t) {
+  return bernoulli_out(out, self);
+}
+inline std::vector<Tensor> gradient(const Tensor& t, std::nullopt_t, OptionalDim dim = {},
+                                    int64_t order = 1) {
+  return gradient(t, OptionalScalar(), dim, order);
+}
+template <class Spacing = TensorList>
+std::vector<Tensor> gradient(const Tensor& t, const Spacing& h, std::nullopt_t, int64_t order = 1) {
+  return gradient(t, h, OptionalDim(), order);
+}
+}  // namespace taeda::inline v0_2
 
 namespace taeda_compat {
 
@@ -42,6 +60,27 @@ inline bool isValidDeviceType(DeviceType type) {
     if (known == type) return true;
   return false;
 }
+
+// Enlarging without factors, beside anything that may be a size.
+#define TAEDA_COMPAT_ENLARGE(name)                                                   \
+  template <class Size>                                                              \
+  Tensor name(const Tensor& self, const Size& size, std::nullopt_t) {                \
+    return name(self, OptionalIntArrayRef(size), std::optional<ArrayRef<double>>()); \
+  }
+#define TAEDA_COMPAT_ENLARGE_ALIGNED(name)                                                  \
+  template <class Size>                                                                     \
+  Tensor name(const Tensor& self, const Size& size, bool align, std::nullopt_t) {           \
+    return name(self, OptionalIntArrayRef(size), align, std::optional<ArrayRef<double>>()); \
+  }
+TAEDA_COMPAT_ENLARGE(upsample_nearest1d)
+TAEDA_COMPAT_ENLARGE(upsample_nearest2d)
+TAEDA_COMPAT_ENLARGE(upsample_nearest3d)
+TAEDA_COMPAT_ENLARGE_ALIGNED(upsample_linear1d)
+TAEDA_COMPAT_ENLARGE_ALIGNED(upsample_bilinear2d)
+TAEDA_COMPAT_ENLARGE_ALIGNED(upsample_bicubic2d)
+TAEDA_COMPAT_ENLARGE_ALIGNED(upsample_trilinear3d)
+#undef TAEDA_COMPAT_ENLARGE
+#undef TAEDA_COMPAT_ENLARGE_ALIGNED
 
 // Options, and what stands for those that were not given (c10/core/TensorOptions.h).
 using Layout = TensorLayout;

@@ -207,8 +207,9 @@ Tensor tensor(const L& values, const TensorOptions& options = {}) {
 // ---------------------------------------------------
 
 using taeda::argsort_out, taeda::count_nonzero_out, taeda::normal_out;
-inline Tensor& argsort_out(Tensor& out, const Tensor& self, std::same_as<bool> auto /*stable*/,
-                           int64_t dim, bool descending) {
+template <class Stable>
+requires(std::same_as<Stable, bool> || std::same_as<Stable, int>)
+Tensor& argsort_out(Tensor& out, const Tensor& self, Stable, int64_t dim, bool descending) {
   return taeda::argsort_out(out, self, dim, descending);
 }
 inline Tensor& count_nonzero_out(Tensor& out, const Tensor& self,

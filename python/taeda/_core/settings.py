@@ -40,11 +40,12 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     _C._set_printoptions(precision, threshold, edgeitems, linewidth, sci_mode)
 
 
-_deterministic = [False, False]
-
-
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Is taken: results are the same bits from run to run whatever this says. Arguments are scalars, True or False.
+    """Results are the same bits from run to run whatever this says; while it is on, memory that nobody has written to is, too.
+
+    mode: a scalar, True or False, whether `empty` and its like fill what they make, and `resize_` what it adds, with NaN, the
+        largest integer or True, unless torch.utils.deterministic.fill_uninitialized_memory is False
+    warn_only: a scalar, True or False, is kept to be asked for
 
     >>> torch.use_deterministic_algorithms(True)
     >>> torch.are_deterministic_algorithms_enabled()
@@ -53,7 +54,7 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
     """
     expect("_set_deterministic_algorithms", "mode", 1, mode, bool)
     expect("_set_deterministic_algorithms", "warn_only", None, warn_only, bool)
-    _deterministic[:] = [mode, warn_only]
+    _C._use_deterministic_algorithms(mode, warn_only)
 
 
 def are_deterministic_algorithms_enabled():
@@ -62,7 +63,7 @@ def are_deterministic_algorithms_enabled():
     >>> torch.are_deterministic_algorithms_enabled()
     False
     """
-    return _deterministic[0]
+    return _C.are_deterministic_algorithms_enabled()
 
 
 def is_deterministic_algorithms_warn_only_enabled():
@@ -71,7 +72,7 @@ def is_deterministic_algorithms_warn_only_enabled():
     >>> torch.is_deterministic_algorithms_warn_only_enabled()
     False
     """
-    return _deterministic[1]
+    return _C.is_deterministic_algorithms_warn_only_enabled()
 
 
 def set_deterministic_debug_mode(debug_mode):
@@ -93,7 +94,7 @@ def get_deterministic_debug_mode():
     >>> torch.get_deterministic_debug_mode()
     0
     """
-    return 0 if not _deterministic[0] else 1 if _deterministic[1] else 2
+    return 0 if not are_deterministic_algorithms_enabled() else 1 if is_deterministic_algorithms_warn_only_enabled() else 2
 
 
 def set_num_threads(n):

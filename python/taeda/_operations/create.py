@@ -172,11 +172,12 @@ class _LegacyType(type):
 
 
 def _said(name, device_type):
+    full, is_default = (name, name == "FloatTensor") if device_type == "cpu" else (f"{device_type}.{name}", False)
     return f"""Makes a tensor of that dtype of a shape, or of values; deprecated: torch.tensor and torch.empty.
 
-    >>> isinstance(torch.zeros(2), torch.{name})
-    {name == "FloatTensor"}
-    """ if device_type == "cpu" else None
+    >>> isinstance(torch.zeros(2), torch.{full})
+    {is_default}
+    """
 
 
 def legacy_types(device_type):

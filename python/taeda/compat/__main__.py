@@ -9,12 +9,21 @@ from . import install
 USAGE = "usage: python -m taeda.compat (program.py | -m module | -c command) [arguments]"
 
 
+def show(kind, error, trace):
+    """Shows what ended a program without the frames by which it was started."""
+    ours = main.__code__.co_filename, runpy.run_path.__code__.co_filename
+    while trace is not None and trace.tb_frame.f_code.co_filename in ours:
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
+
+
 def main():
     arguments = sys.argv[1:]
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE)
         return 0 if arguments else 2
     install()
+    sys.excepthook = show
     if arguments[0] == "-m":
         if len(arguments) < 2:
             print(USAGE, file=sys.stderr)

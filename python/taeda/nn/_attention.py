@@ -54,9 +54,10 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     forward = _C._functional.multi_head_attention_forward if _parts(F) == _own else _composed
     output, weights = forward(
-        query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
-        dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask, need_weights, attn_mask,
-        use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, average_attn_weights)
+        query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, bool(add_zero_attn),
+        dropout_p, out_proj_weight, out_proj_bias, bool(training), key_padding_mask, bool(need_weights), attn_mask,
+        bool(use_separate_proj_weight), q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v,
+        bool(average_attn_weights))
     if not batched:
         output, weights = output.squeeze(1), None if weights is None else weights.squeeze(0)
     return output, weights

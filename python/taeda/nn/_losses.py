@@ -2,10 +2,9 @@
 
 
 from .. import _C
-from .._core.arguments import Bound
 from .._core.warnings import warn
 
-_F = Bound(_C._functional)
+_F = _C._functional
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cross_entropy", "ctc_loss",
            "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "margin_ranking_loss", "mse_loss",

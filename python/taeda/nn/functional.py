@@ -10,25 +10,15 @@ from .._C import (  # noqa: F401  the same signatures there
     conv_transpose3d, cosine_similarity, gelu, hardshrink, linear, one_hot, pairwise_distance, pdist,
     prelu, scaled_dot_product_attention, softplus, softshrink)
 from .._C import celu_, elu_, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_  # noqa: F401
-from .._core.arguments import Bound, expect
+from .._core.arguments import expect
 from .._core.documented import borrow as _borrow
 from .._operations.written import into as _into
 from .._core.warnings import warn
 
-_F = Bound(_C._functional)
+_F = _C._functional
+bilinear, pixel_shuffle, pixel_unshuffle = _F.bilinear, _F.pixel_shuffle, _F.pixel_unshuffle
 logsigmoid = _C.log_sigmoid
 native_channel_shuffle = channel_shuffle
-
-
-def bilinear(input1, input2, weight, bias=None):
-    """input1' A input2 + bias, with a matrix A of `weight` for each output feature.
-
-    Shapes: input1 [*, in1], input2 [*, in2], weight [out, in1, in2], bias [out] or None; result [*, out].
-
-    >>> F.bilinear(torch.ones(5, 3), torch.ones(5, 4), torch.ones(2, 3, 4)).shape
-    torch.Size([5, 2])
-    """
-    return _F.bilinear(input1, input2, weight, bias)
 
 
 def _repeated(value, count):
@@ -167,7 +157,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
-    return _F.gumbel_softmax(logits, tau, hard, dim)
+    return _F.gumbel_softmax(logits, tau, bool(hard), dim)
 
 
 # Dropout
@@ -477,14 +467,17 @@ fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional_pools(3)
 
 
 def _unpool(dims):
+    name = f"max_unpool{dims}d"
+    operation = getattr(_F, name)
+
     def call(input, indices, kernel_size, stride=None, padding=0, output_size=None):
         kernel = _ints(name, "kernel_size", kernel_size, dims)
         stride = kernel if stride is None else _ints(name, "stride", stride, dims)
         padding = _ints(name, "padding", padding, dims)
         if output_size is not None:
             output_size = list(output_size)[-dims:]
-        return _F.max_unpool(input, indices, kernel, stride, padding, output_size)
-    call.__name__ = name = f"max_unpool{dims}d"
+        return operation(input, indices, kernel, stride, padding, output_size)
+    call.__name__ = name
     call.__doc__ = f"""The largest elements back at the places from which max_pool{dims}d took them, zeros elsewhere.
 
     kernel_size, stride, padding: of the pool
@@ -504,6 +497,9 @@ max_unpool1d, max_unpool2d, max_unpool3d = map(_unpool, (1, 2, 3))
 
 
 def _lp_pool(dims):
+    name = f"lp_pool{dims}d"
+    operation = getattr(_F, name, None)
+
     def call(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         if norm_type == 0:
             raise ValueError("norm_type must be a non-zero value, but got 0")
@@ -513,8 +509,8 @@ def _lp_pool(dims):
             means = _C.avg_pool3d(input.pow(norm_type), kernel, stride, 0, ceil_mode)
             return (means.sign() * means.abs().relu()).mul(math.prod(kernel)).pow(1.0 / norm_type)
         stride = kernel if stride is None else _ints(name, "stride", stride, dims)
-        return _F.lp_pool(input, norm_type, kernel, stride, ceil_mode)
-    call.__name__ = name = f"lp_pool{dims}d"
+        return operation(input, norm_type, kernel, stride, ceil_mode)
+    call.__name__ = name
     call.__doc__ = f"""(sum x^p)^(1/p) over each window.
 
     norm_type: p; 0 is a ValueError
@@ -555,30 +551,6 @@ def pad(input, pad, mode="constant", value=None):
     if isinstance(value, _C.TensorBase):
         raise TypeError("pad(): argument 'value' (position 4) must be float, not Tensor")
     return _F.pad(input, _ints("pad", "pad", tuple(pad), 1), mode, 0 if value is None else value)
-
-
-def pixel_shuffle(input, upscale_factor):
-    """Groups of r r channels as squares of r x r pixels (Shi et al. 2016, arXiv:1609.05158).
-
-    Shapes: input [*, C r r, H, W], result [*, C, r H, r W] with r = upscale_factor; a number of channels that r r does not
-    divide is a RuntimeError.
-
-    >>> F.pixel_shuffle(torch.zeros(1, 8, 3, 3), 2).shape
-    torch.Size([1, 2, 6, 6])
-    """
-    return _F.pixel_shuffle(input, _ints("pixel_shuffle", "upscale_factor", (upscale_factor,), 1)[0])
-
-
-def pixel_unshuffle(input, downscale_factor):
-    """Squares of r x r pixels as groups of r r channels, the inverse of pixel_shuffle.
-
-    Shapes: input [*, C, r H, r W], result [*, C r r, H, W] with r = downscale_factor; sizes that r does not divide are a
-    RuntimeError.
-
-    >>> F.pixel_unshuffle(torch.zeros(1, 2, 6, 6), 2).shape
-    torch.Size([1, 8, 3, 3])
-    """
-    return _F.pixel_unshuffle(input, _ints("pixel_unshuffle", "downscale_factor", (downscale_factor,), 1)[0])
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
@@ -644,7 +616,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
             raise TypeError(f"interpolate(): argument 'size' must be ints, but got {type(n).__name__}")
     return _F.interpolate(input, None if sizes is None else [int(n) for n in sizes],
                           None if scale_factor is None else [float(s) for s in _repeated(scale_factor, dims)],
-                          mode, align_corners, recompute_scale_factor, antialias)
+                          mode, align_corners, None if recompute_scale_factor is None else bool(recompute_scale_factor),
+                          bool(antialias))
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):

@@ -27,31 +27,18 @@ def _for_weight(dims, input, weight_size, grad_output, stride, padding, dilation
     return autograd.grad(out, weight, grad_output, create_graph=again)[0]
 
 
-def conv1d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """The gradient of conv1d in its input."""
-    return _for_input(1, input_size, weight, grad_output, stride, padding, dilation, groups)
+def _gradients(dims):
+    def for_input(input_size, weight, grad_output, stride=1, padding=0, dilation=1, groups=1):
+        return _for_input(dims, input_size, weight, grad_output, stride, padding, dilation, groups)
+
+    def for_weight(input, weight_size, grad_output, stride=1, padding=0, dilation=1, groups=1):
+        return _for_weight(dims, input, weight_size, grad_output, stride, padding, dilation, groups)
+    for function, of in ((for_input, "input"), (for_weight, "weight")):
+        function.__name__ = function.__qualname__ = f"conv{dims}d_{of}"
+        function.__doc__ = f"The gradient of conv{dims}d in its {of}."
+    return for_input, for_weight
 
 
-def conv2d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """The gradient of conv2d in its input."""
-    return _for_input(2, input_size, weight, grad_output, stride, padding, dilation, groups)
-
-
-def conv3d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """The gradient of conv3d in its input."""
-    return _for_input(3, input_size, weight, grad_output, stride, padding, dilation, groups)
-
-
-def conv1d_weight(input, weight_size, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """The gradient of conv1d in its weight."""
-    return _for_weight(1, input, weight_size, grad_output, stride, padding, dilation, groups)
-
-
-def conv2d_weight(input, weight_size, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """The gradient of conv2d in its weight."""
-    return _for_weight(2, input, weight_size, grad_output, stride, padding, dilation, groups)
-
-
-def conv3d_weight(input, weight_size, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """The gradient of conv3d in its weight."""
-    return _for_weight(3, input, weight_size, grad_output, stride, padding, dilation, groups)
+conv1d_input, conv1d_weight = _gradients(1)
+conv2d_input, conv2d_weight = _gradients(2)
+conv3d_input, conv3d_weight = _gradients(3)

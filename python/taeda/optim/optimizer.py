@@ -265,11 +265,12 @@ class Optimizer:
         named = [isinstance(p, tuple) for p in params]
         if any(named) and not all(named):
             raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-        if self.param_groups and all(named) != ("param_names" in self.param_groups[0]):
-            before, now = ("with", "without") if not all(named) else ("without", "with")
+        named = any(named)  # a group without parameters has no names
+        if self.param_groups and named != ("param_names" in self.param_groups[0]):
+            before, now = ("without", "with") if named else ("with", "without")
             raise ValueError("all optimizer param groups should be with/without names. cannot add param group "
                              f"{now} names to the optimizer, whose groups are {before} names")
-        if params and all(named):
+        if named:
             param_group["param_names"] = [name for name, _ in params]
             params = [p for _, p in params]
         param_group["params"] = params

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.amp import GradScaler, autocast
 from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
 from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
 from torch.utils.tensorboard import SummaryWriter
 from torchvision import transforms
 from torchvision.datasets import FakeData, ImageFolder
@@ -17,6 +18,12 @@ def loaders(root: str) -> tuple[DataLoader[tuple[Tensor, int]], int]:
                                 transforms.Normalize((0.5,), (0.5,))])
     data = FakeData(8, (3, 40, 40), 3, transform=steps) if not root else ImageFolder(root, transform=steps)
     return DataLoader(data, batch_size=4, shuffle=True, pin_memory=False), 3
+
+
+def share(folder: ImageFolder, rank: int) -> tuple[DataLoader[tuple[Tensor, int]], float]:
+    sampler: DistributedSampler[int] = DistributedSampler(folder, num_replicas=2, rank=rank)
+    print(len(folder.classes), folder.class_to_idx)
+    return DataLoader(folder, sampler=sampler), torch.finfo(torch.float32).eps
 
 
 def epoch(model: nn.Module, loader: DataLoader[tuple[Tensor, int]], optimizer: torch.optim.Optimizer,

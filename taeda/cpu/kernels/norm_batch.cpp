@@ -112,43 +112,49 @@ void sum_rows(const Planes& p, int64_t width, A* sums, Add&& add) {
     for (int64_t i = 0; i < p.repeat; ++i) sums[c] += total[c * p.repeat + i];
 }
 
-/// Mean and biased variance of every channel, of rows whose channels have several columns.
-template <class T, class A>
-void row_statistics(const Planes& p, const T* x, A* mean, A* var) {
-  const int64_t n = p.columns();
+/// Sums of every channel, divided by the count, of what `Sum` makes of a number and of its channel's
+/// number in `around`.
+template <class Sum, class T, class A>
+void channel_means(const Planes& p, const Tensor& in, const A* around, A* out) {
   const A count = static_cast<A>(p.per_channel());
-  std::fill_n(mean, p.channels, A(0));
-  sum_rows(p, n, mean, [&](int64_t r, A* __restrict sums) {
-    for (int64_t c = 0; c < n; ++c) sums[c] += static_cast<A>(x[r * n + c]);
+  if (p.repeat == 1) {
+    const ReducePlan plan(Tensor(), in, all_but_channels(in));
+    reduce(plan, reduce_functions<Sum, T>({}), reinterpret_cast<const char*>(around),
+           [&](const ReduceResult& r) {
+             for (int64_t k = 0; k < r.width; ++k)
+               out[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
+           });
+    return;
+  }
+  const int64_t n = p.columns();
+  const T* x = static_cast<const T*>(in.data_ptr());
+  const Columns<A> shifts(p, around);
+  const A* s = shifts.get();
+  std::fill_n(out, p.channels, A(0));
+  sum_rows(p, n, out, [&](int64_t r, A* __restrict to) {
+    for (int64_t c = 0; c < n; ++c) to[c] += Sum{}.map(static_cast<A>(x[r * n + c]), s[c]);
   });
-  for (int64_t c = 0; c < p.channels; ++c) mean[c] /= count;
-  const Columns<A> means(p, mean);
-  const A* m = means.get();
-  std::fill_n(var, p.channels, A(0));
-  sum_rows(p, n, var, [&](int64_t r, A* __restrict sums) {
-    for (int64_t c = 0; c < n; ++c) {
-      const A d = static_cast<A>(x[r * n + c]) - m[c];
-      sums[c] += d * d;
-    }
-  });
-  for (int64_t c = 0; c < p.channels; ++c) var[c] /= count;
+  for (int64_t c = 0; c < p.channels; ++c) out[c] /= count;
 }
 
-/// Mean and biased variance of every channel.
+/// Mean, biased variance and by how much the mean is too small, of every channel.
 template <class T, class A>
-void statistics(const Planes& p, const Tensor& in, A* mean, A* var) {
-  if (p.repeat > 1) return row_statistics(p, static_cast<const T*>(in.data_ptr()), mean, var);
-  const ReducePlan plan(Tensor(), in, all_but_channels(in));
-  const A count = static_cast<A>(plan.count);
-  reduce(plan, reduce_functions<SumReduce<A>, T>({}), nullptr, [&](const ReduceResult& r) {
-    for (int64_t k = 0; k < r.width; ++k)
-      mean[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
-  });
-  reduce(plan, reduce_functions<SquareReduce<A>, T>({}), reinterpret_cast<const char*>(mean),
-         [&](const ReduceResult& r) {
-           for (int64_t k = 0; k < r.width; ++k)
-             var[r.first + k] = reinterpret_cast<const A*>(r.acc)[k] / count;
-         });
+void statistics(const Planes& p, const Tensor& in, A* mean, A* var, A* rest) {
+  std::fill_n(rest, p.channels, A(0));
+  channel_means<SumReduce<A>, T>(p, in, rest, mean);
+  channel_means<SquareReduce<A>, T>(p, in, mean, var);
+  const auto is_far = [&](int64_t c) { return is_far_from_zero(mean[c], var[c]); };
+  int64_t far = 0;
+  while (far < p.channels && !is_far(far)) ++far;
+  if (far == p.channels) return;
+  std::vector<A> distance(static_cast<size_t>(p.channels));
+  channel_means<DistanceReduce<A>, T>(p, in, mean, distance.data());
+  for (int64_t c = far; c < p.channels; ++c) {
+    if (!is_far(c)) continue;
+    Moments<A> m{mean[c], var[c]};
+    m.correct(distance[static_cast<size_t>(c)]);
+    mean[c] = m.mean, var[c] = m.variance, rest[c] = m.rest;
+  }
 }
 
 template <class A>
@@ -167,19 +173,20 @@ void batch_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const
     const Planes p(in);
     A *m = mean.data_ptr<A>(), *r = rstd.data_ptr<A>();
     const int64_t n = p.channels;
+    std::vector<A> scale(static_cast<size_t>(n)), shift(static_cast<size_t>(n));
     if (training) {
       std::vector<A> var(static_cast<size_t>(n));
-      statistics<T>(p, in, m, var.data());
+      statistics<T>(p, in, m, var.data(), shift.data());
       const A count = static_cast<A>(p.per_channel());
       blend(running_mean, m, A(1), static_cast<A>(momentum), n);
       blend(running_var, var.data(), count / (count - A(1)), static_cast<A>(momentum), n);
       for (int64_t c = 0; c < n; ++c)
         r[c] = A(1) / std::sqrt(var[static_cast<size_t>(c)] + static_cast<A>(eps));
     }
-    std::vector<A> scale(static_cast<size_t>(n)), shift(static_cast<size_t>(n));
     for (int64_t c = 0; c < n; ++c) {
-      scale[static_cast<size_t>(c)] = weight.defined() ? r[c] * weight.data_ptr<A>()[c] : r[c];
-      shift[static_cast<size_t>(c)] = bias.defined() ? bias.data_ptr<A>()[c] : A(0);
+      const auto k = static_cast<size_t>(c);
+      scale[k] = weight.defined() ? r[c] * weight.data_ptr<A>()[c] : r[c];
+      shift[k] = (bias.defined() ? bias.data_ptr<A>()[c] : A(0)) - shift[k] * scale[k];
     }
     apply(p, static_cast<const T*>(in.data_ptr()), static_cast<T*>(out.data_ptr()), m, scale.data(),
           shift.data());

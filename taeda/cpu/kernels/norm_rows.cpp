@@ -37,11 +37,18 @@ void apply_row(const A* x, A* y, A mean, A rstd, const A* weight, const A* bias,
   }
 }
 
+template <class A>
+[[gnu::noinline]] const A* subtract(const A* x, A* y, A mean, A rest, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) - rest;
+  return y;
+}
+
 void row_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const Tensor& in,
               const Tensor& weight, const Tensor& bias, RowNorm s, double eps) {
   dispatch(FloatTypes{}, "row_norm", in.dtype(), [&]<class T>() {
     using A = opmath_t<T>;
     const int64_t n = s.channels * s.spatial;
+    const A count = static_cast<A>(n);
     const T* x = in.data_ptr<T>();
     T* y = out.data_ptr<T>();
     A *means = mean.data_ptr<A>(), *rstds = rstd.data_ptr<A>();
@@ -51,13 +58,19 @@ void row_norm(const Tensor& out, const Tensor& mean, const Tensor& rstd, const T
       RowWriter<T> write(n);
       for (int64_t r = begin; r < end; ++r) {
         const A* row = read(x + r * n, n);
-        const A m = s.center ? row_sum(row, n) / static_cast<A>(n) : A(0);
-        const A variance = row_square_sum(row, m, n) / static_cast<A>(n);
+        A m = s.center ? row_sum(row, n) / count : A(0), center = m;
+        A variance = row_square_sum(row, m, n) / count;
+        A* to = write.row(y + r * n);
+        if (s.center && is_far_from_zero(m, variance)) [[unlikely]] {
+          const Moments<A> exact = exact_row_moments(row, m, variance, n);
+          m = exact.mean, variance = exact.variance;
+          row = subtract(row, to, m, exact.rest, n), center = A(0);
+        }
         means[r] = m;
         rstds[r] = A(1) / std::sqrt(variance + static_cast<A>(eps));
         const int64_t first = r % s.groups * s.channels;
-        apply_row(row, write.row(y + r * n), m, rstds[r], w ? w + first : nullptr,
-                  b ? b + first : nullptr, s.channels, s.spatial);
+        apply_row(row, to, center, rstds[r], w ? w + first : nullptr, b ? b + first : nullptr,
+                  s.channels, s.spatial);
         write.store(y + r * n, n);
       }
     });
@@ -171,4 +184,4 @@ void register_norm_rows() {
   row_norm_backward_slot.set(kCPU, &row_norm_backward);
 }
 
-}  // namespace taeda::cpu::TAEDA_CPU_NAMESPACE
+}  // namespace taeda::inline v0_2::cpu::TAEDA_CPU_NAMESPACE

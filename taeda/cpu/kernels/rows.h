@@ -76,12 +76,57 @@ A row_sum(const A* x, int64_t n) {
   });
 }
 
+// Note [Far from zero]
+// Numbers that are large beside their deviation lose its digits when they are added up, and their
+// mean when it is rounded. Where a mean is many deviations from zero, the distances from it are
+// added up as well. They say by how much it is off: the variance and the normalised numbers are
+// those of the exact mean.
+
+template <class A>
+bool is_far_from_zero(A mean, A variance) {
+  return mean * mean > A(64) * variance;
+}
+
+/// Sum of distances from the shift.
+template <class A>
+struct DistanceReduce : SumReduce<A> {
+  static constexpr bool shifted = true;
+  template <class V>
+  TAEDA_ALWAYS_INLINE V map(const V& x, const V& shift) const {
+    return x - shift;
+  }
+};
+
+/// A mean and the variance around it. The mean is too small by `rest`, which is kept where the mean
+/// is far from zero.
+template <class A>
+struct Moments {
+  A mean, variance, rest = A(0);
+  /// Moves the mean by the mean distance from it.
+  void correct(A distance) {
+    variance = std::max(variance - distance * distance, A(0));
+    const A rounded = mean + distance;
+    rest = distance - (rounded - mean);
+    mean = rounded;
+  }
+};
+
 /// sum (x[i] - center)^2
 template <class A>
 A row_square_sum(const A* x, A center, int64_t n) {
   return sum_of_blocks(0, n, [x, center](int64_t begin, int64_t count) {
     return reduce_row(SquareReduce<A>{}, x + begin, count, center);
   });
+}
+
+/// Moments of a row, from a mean that is far from zero and the variance around it.
+template <class A>
+[[gnu::noinline]] Moments<A> exact_row_moments(const A* x, A mean, A variance, int64_t n) {
+  Moments<A> m{mean, variance};
+  m.correct(sum_of_blocks(0, n, [x, mean](int64_t begin, int64_t count) {
+              return reduce_row(DistanceReduce<A>{}, x + begin, count, mean);
+            }) / static_cast<A>(n));
+  return m;
 }
 
 /// sum a[i] * (b[i] - center) of a block.

@@ -10,6 +10,19 @@
 
 namespace taeda::inline v0_2::distributed::detail {
 
+std::vector<int> give_out(ArrayRef<int64_t> params, std::vector<int64_t>& elements) {
+  std::vector<size_t> order(params.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return params[i]; });
+  std::vector<int> owners(params.size());
+  for (const size_t i : order) {
+    const auto least = std::min_element(elements.begin(), elements.end());
+    owners[i] = static_cast<int>(least - elements.begin());
+    *least += params[i];
+  }
+  return owners;
+}
+
 ZeroPartition::ZeroPartition(ZeroOptions options)
     : group_(options.process_group ? options.process_group : default_group()),
       views_(options.parameters_as_bucket_view),
@@ -21,17 +34,12 @@ ZeroPartition::ZeroPartition(ZeroOptions options)
 void ZeroPartition::give_out(const ParamGroups& groups) {
   owners_.resize(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
-    const std::vector<Tensor>& params = groups[g].params();
-    std::vector<int>& owners = owners_[g];
-    std::vector<size_t> fresh(params.size() - std::min(params.size(), owners.size()));
-    std::iota(fresh.begin(), fresh.end(), owners.size());
-    std::ranges::stable_sort(fresh, std::greater(), [&](size_t i) { return params[i].numel(); });
-    owners.resize(params.size());
-    for (const size_t i : fresh) {
-      const auto least = std::min_element(elements_.begin(), elements_.end());
-      owners[i] = static_cast<int>(least - elements_.begin());
-      *least += params[i].numel();
-    }
+    std::vector<int64_t> fresh;
+    for (size_t i = owners_[g].size(); i < groups[g].params().size(); ++i)
+      fresh.push_back(groups[g].params()[i].numel());
+    if (fresh.empty()) continue;
+    const std::vector<int> owners = detail::give_out(fresh, elements_);
+    owners_[g].insert(owners_[g].end(), owners.begin(), owners.end());
   }
 }
 
@@ -153,4 +161,4 @@ void ZeroPartition::share(const ParamGroups& groups) {
     receive(i);
 }
 
-}  // namespace taeda::distributed::detail
+}  // namespace taeda::inline v0_2::distributed::detail

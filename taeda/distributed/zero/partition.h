@@ -53,6 +53,10 @@ class LentStep {
   OtherGradients gradients_;
 };
 
+/// Gives parameters with so many elements each to processes, which have `elements` so far: the
+/// largest first, each to the one that has fewest. The process of each parameter.
+std::vector<int> give_out(ArrayRef<int64_t> params, std::vector<int64_t>& elements);
+
 /// Gives every parameter to one process: in each group the largest first, each to the process that
 /// has the fewest elements so far. All processes decide alike. Parameters that are added later are
 /// given out then; what was given stays.
@@ -112,4 +116,4 @@ class ZeroPartition {
 };
 
 }  // namespace detail
-}  // namespace taeda::distributed
+}  // namespace taeda::inline v0_2::distributed

@@ -49,43 +49,59 @@ struct Bags {
   Tensor positions, filled;  // [B, L]
 };
 
-/// Checks the offsets; without `filled` that is all.
-Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device device,
-             bool filled = true) {
-  TAEDA_CHECK_VALUE(offsets.dim() == 1, "offsets has to be a 1D Tensor");
-  if (offsets.is_meta()) {  // how long bags are changes nothing about the shape of the result
-    const DimVector shape{offsets.numel() - (include_last ? 1 : 0), std::min<int64_t>(length, 1)};
-    return {make_tensor(shape, kLong, device), make_tensor(shape, kBool, device)};
-  }
-  taeda::detail::check_not_recording("embedding_bag");
-  const Tensor host = offsets.cpu().to(kLong).contiguous();
-  const int64_t given = host.numel(), count = given - (include_last ? 1 : 0);
-  TAEDA_CHECK_VALUE(count >= 0, "include_last_offset: number of offsets should be at least 1");
-  const int64_t* starts = host.data_ptr<int64_t>();
-  TAEDA_CHECK(given == 0 || starts[0] == 0,
+/// The most elements that a bag of one vector has; `starts` are its offsets on the host.
+int64_t longest_bag(ArrayRef<int64_t> starts, int64_t length, bool include_last) {
+  TAEDA_CHECK(starts.empty() || starts[0] == 0,
               "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
               "from position 0. However, got ",
               starts[0]);
-  TAEDA_CHECK(given == 0 || starts[given - 1] <= length,
+  TAEDA_CHECK(starts.empty() || starts.back() <= length,
               "offsets[-1] can not be greater than input's length ", length,
-              " but got offsets[-1] of ", starts[given - 1]);
-  const auto end_of = [&](int64_t b) { return b + 1 < given ? starts[b + 1] : length; };
+              " but got offsets[-1] of ", starts.back());
   int64_t longest = 0;
-  for (int64_t b = 0; b < count; ++b) {
-    TAEDA_CHECK(starts[b] <= end_of(b), "offsets should not fall, but got ", starts[b], " before ",
-                end_of(b));
-    longest = std::max(longest, end_of(b) - starts[b]);
+  for (size_t b = 0; b + (include_last ? 1 : 0) < starts.size(); ++b) {
+    const int64_t end = b + 1 < starts.size() ? starts[b + 1] : length;
+    TAEDA_CHECK(starts[b] <= end, "offsets should not fall, but got ", starts[b], " before ", end);
+    longest = std::max(longest, end - starts[b]);
   }
+  return longest;
+}
+
+/// Checks the offsets; without `filled` that is all. In a map each sample may have its own.
+Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device device,
+             bool filled = true) {
+  TAEDA_CHECK_VALUE(offsets.dim() == 1, "offsets has to be a 1D Tensor");
+  const int64_t given = offsets.numel(), count = given - (include_last ? 1 : 0);
+  if (offsets.is_meta()) {  // how long bags are changes nothing about the shape of the result
+    const DimVector shape{count, std::min<int64_t>(length, 1)};
+    return {make_tensor(shape, kLong, device), make_tensor(shape, kBool, device)};
+  }
+  taeda::detail::check_not_recording("embedding_bag");
+  TAEDA_CHECK_VALUE(count >= 0, "include_last_offset: number of offsets should be at least 1");
+  const Tensor host = plain_of(offsets).cpu().to(kLong).contiguous();
+  const int64_t* starts = host.data_ptr<int64_t>();
+  int64_t longest = 0;
+  for (int64_t at = 0; at < host.numel(); at += given)
+    longest = std::max(
+        longest, longest_bag({starts + at, static_cast<size_t>(given)}, length, include_last));
   if (!filled) return {};
-  const Tensor positions = make_tensor({count, longest}, kLong, Device(kCPU)),
-               outside = make_tensor({count, longest}, kBool, Device(kCPU));
-  for (int64_t b = 0, at = 0; b < count; ++b)
-    for (int64_t i = 0; i < longest; ++i, ++at) {
-      const bool inside = starts[b] + i < end_of(b);
-      positions.data_ptr<int64_t>()[at] = inside ? starts[b] + i : 0;
-      outside.data_ptr<bool>()[at] = !inside;
+  DimVector shape(host.sizes());
+  shape.back() = count;
+  shape.push_back(longest);
+  const Tensor positions = make_tensor(shape, kLong, Device(kCPU)),
+               outside = make_tensor(shape, kBool, Device(kCPU));
+  int64_t at = 0;
+  for (int64_t row = 0; row < host.numel(); row += given)
+    for (int64_t b = 0; b < count; ++b) {
+      const int64_t begin = starts[row + b], end = b + 1 < given ? starts[row + b + 1] : length;
+      for (int64_t i = 0; i < longest; ++i, ++at) {
+        const bool inside = begin + i < end;
+        positions.data_ptr<int64_t>()[at] = inside ? begin + i : 0;
+        outside.data_ptr<bool>()[at] = !inside;
+      }
     }
-  return {positions.to(device), outside.to(device)};
+  const uint64_t levels = mapped_levels(offsets);
+  return {make_mapped(positions.to(device), levels), make_mapped(outside.to(device), levels)};
 }
 
 /// "torch.FloatTensor": a type as PyTorch's older errors call it.
@@ -130,7 +146,7 @@ bool are_sums_of_rows(const Tensor& input, const Tensor& weight, const Embedding
   if (input.dtype() != kLong && input.dtype() != kInt) return false;
   return input.is_cpu() && weight.is_cpu() && weight.is_floating_point() && !o.mode().is_max() &&
          !o.max_norm() && !o.scale_grad_by_freq() && !o.sparse() && !is_mapped(input) &&
-         !is_mapped(weight) && !is_mapped(shares) &&
+         !is_mapped(weight) && !is_mapped(shares) && !is_mapped(o.offsets()) &&
          !(shares.defined() && shares.requires_grad()) && !taeda::detail::host_recording();
 }
 
@@ -220,9 +236,6 @@ Tensor compose_embedding_bag(const Tensor& input, const Tensor& weight, const Te
 Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
   static constexpr OperationTraits traits{.name = "embedding_bag"};
   check_bag(input, weight, o);
-  if (is_mapped(o.offsets()))  // each sample has bags of its own
-    return Door<decltype(compose_embedding_bag)>::pass(traits, compose_embedding_bag, input, weight,
-                                                       o.offsets(), o.per_sample_weights(), o);
   if (!are_sums_of_rows(input, weight, o))
     return compose_embedding_bag(input, weight, o.offsets(), o.per_sample_weights(), o);
   if (Interceptors::any())

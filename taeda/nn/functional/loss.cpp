@@ -3,7 +3,7 @@
 #include "taeda/base/warning.h"
 #include "taeda/device/host_graph.h"
 #include "taeda/nn/functional/distance.h"
-#include "taeda/ops/autocast.h"
+#include "taeda/nn/functional/door.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/elementwise/activation.h"
 #include "taeda/ops/nn/loss_reduce.h"
@@ -30,13 +30,11 @@ void detail::warn_of_mean() {
       "'mean' will be changed to behave the same as 'batchmean' in the next major release.");
 }
 
-Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
-                         const MultiMarginLossFuncOptions& options) {
-  if (AutocastMode::is_active())
-    return policy::casted(
-        {policy::Cast::float32}, [](const auto&... a) { return multi_margin_loss(a...); }, input,
-        target, options);
-  TAEDA_CHECK_VALUE(options.p() == 1 || options.p() == 2, "only p == 1 and p == 2 supported");
+namespace {
+
+Tensor do_multi_margin_loss(const Tensor& input, const Tensor& target, int64_t p, double margin,
+                            const Tensor& weight, ReductionArg reduction) {
+  TAEDA_CHECK_VALUE(p == 1 || p == 2, "only p == 1 and p == 2 supported");
   TAEDA_CHECK(input.dim() == 1 || input.dim() == 2,
               "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
               input.sizes());
@@ -47,23 +45,19 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
   TAEDA_CHECK(target.dtype() == kLong, "expected scalar type Long but found ", target.dtype());
   check_range(target, 0, classes, "target out of range");
   const Tensor y = target.reshape({-1, 1});
-  Tensor loss = x.sub(x.gather(1, y)).add(options.margin()).clamp_min(0);
-  if (options.p() == 2) loss = loss.square();
-  if (const Tensor& weight = options.weight(); weight.defined()) {
+  Tensor loss = x.sub(x.gather(1, y)).add(margin).clamp_min(0);
+  if (p == 2) loss = loss.square();
+  if (weight.defined()) {
     TAEDA_CHECK(weight.dim() == 1 && weight.numel() == classes,
                 "inconsistent weight size, expected ", classes, " but got ", weight.sizes());
     loss = loss.mul(weight.index_select(0, y.squeeze(1)).unsqueeze(1));
   }
   loss = loss.scatter(1, y, 0).sum({1}).div(classes);
-  return reduce_loss(input.dim() == 1 ? loss.squeeze(0) : loss, options.reduction());
+  return reduce_loss(input.dim() == 1 ? loss.squeeze(0) : loss, reduction);
 }
 
-Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
-                              const MultilabelMarginLossFuncOptions& options) {
-  if (AutocastMode::is_active())
-    return policy::casted(
-        {policy::Cast::float32}, [](const auto&... a) { return multilabel_margin_loss(a...); },
-        input, target, options);
+Tensor do_multilabel_margin_loss(const Tensor& input, const Tensor& target,
+                                 ReductionArg reduction) {
   TAEDA_CHECK(input.dim() == 1 || input.dim() == 2,
               "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
               input.sizes());
@@ -82,7 +76,24 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
                           .masked_fill(is_target.unsqueeze(1), 0)
                           .sum({1, 2})
                           .div(classes);
-  return reduce_loss(input.dim() == 1 ? loss.squeeze(0) : loss, options.reduction());
+  return reduce_loss(input.dim() == 1 ? loss.squeeze(0) : loss, reduction);
+}
+
+}  // namespace
+
+Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
+                         const MultiMarginLossFuncOptions& o) {
+  static constexpr OperationTraits traits{
+      .name = "multi_margin_loss", .observed = false, .casts = {policy::Cast::float32}};
+  return detail::through_door<&do_multi_margin_loss>(traits, input, target, o.p(), o.margin(),
+                                                     o.weight(), o.reduction());
+}
+
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
+                              const MultilabelMarginLossFuncOptions& o) {
+  static constexpr OperationTraits traits{
+      .name = "multilabel_margin_loss", .observed = false, .casts = {policy::Cast::float32}};
+  return detail::through_door<&do_multilabel_margin_loss>(traits, input, target, o.reduction());
 }
 
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,

@@ -4,10 +4,9 @@
 
 #include "taeda/autograd/record.h"
 #include "taeda/base/checked_int.h"
-#include "taeda/ops/autocast.h"
+#include "taeda/nn/functional/door.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/create/create_common.h"
-#include "taeda/ops/door.h"
 
 namespace taeda::inline v0_2::nn::functional {
 
@@ -178,11 +177,6 @@ Tensor do_pad(const Tensor& input, IntArrayRef pad, int64_t mode_number, double 
       "Padding size ", pad.size(), " is not supported for ", input.dim(),
       "D input tensor: other modes than constant pad the last 1, 2 or 3 dimensions of an input "
       "that has one or two more");
-  if (AutocastMode::is_active() &&
-      (mode == PaddingMode::Replicate || (mode == PaddingMode::Reflect && pad.size() <= 4)))
-    return policy::casted(
-        {policy::Cast::float32, policy::Cast::none},
-        [&](const Tensor& x) { return functional::pad(x, pad, mode, value); }, input);
   DimVector amounts(pad);
   const Tensor kept = cut(input, amounts);
   for (size_t i = 0; i * 2 < pad.size(); ++i) {
@@ -206,11 +200,13 @@ Tensor do_pad(const Tensor& input, IntArrayRef pad, int64_t mode_number, double 
 }  // namespace
 
 Tensor pad(const Tensor& input, IntArrayRef pad, PaddingMode mode, double value) {
-  static constexpr OperationTraits traits{.name = "pad"};
-  const auto number = static_cast<int64_t>(mode);
-  if (Interceptors::any())
-    return Door<decltype(do_pad)>::pass(traits, do_pad, input, pad, number, value);
-  return do_pad(input, pad, number, value);
+  // Autocast widens what PyTorch has own operations for.
+  static constexpr OperationTraits plain{.name = "pad"},
+      widened{.name = "pad", .casts = {policy::Cast::float32, policy::Cast::none}};
+  const bool is_wide =
+      mode == PaddingMode::Replicate || (mode == PaddingMode::Reflect && pad.size() <= 4);
+  return detail::through_door<&do_pad>(is_wide ? widened : plain, input, pad,
+                                       static_cast<int64_t>(mode), value);
 }
 
 }  // namespace taeda::inline v0_2::nn::functional

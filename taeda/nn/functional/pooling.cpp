@@ -1,7 +1,7 @@
 #include "taeda/nn/functional/pooling.h"
 
 #include "taeda/device/host_graph.h"
-#include "taeda/ops/autocast.h"
+#include "taeda/nn/functional/door.h"
 #include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2::nn::functional::detail {
@@ -38,14 +38,9 @@ std::vector<int64_t> unpool_sizes(const Tensor& input, IntArrayRef kernel_size, 
   return wanted.vec();
 }
 
-}  // namespace
-
-Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel_size,
-                  IntArrayRef stride, IntArrayRef padding,
-                  const std::optional<std::vector<int64_t>>& output_size) {
-  if (AutocastMode::is_active())
-    return policy::casted({policy::Cast::float32, policy::Cast::none}, max_unpool, input, indices,
-                          kernel_size, stride, padding, output_size);
+Tensor do_max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel_size,
+                     IntArrayRef stride, IntArrayRef padding,
+                     const std::optional<std::vector<int64_t>>& output_size) {
   const auto dims = static_cast<int64_t>(kernel_size.size());
   TAEDA_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, "Input to max_unpooling", dims,
               "d should be a ", dims + 1, "d or ", dims + 2, "d Tensor, but got a tensor with ",
@@ -76,6 +71,18 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel
   return zeros(flat, input.options())
       .scatter(-1, indices.flatten(-dims), input.flatten(-dims))
       .reshape(sizes);
+}
+
+}  // namespace
+
+Tensor max_unpool(const Tensor& input, const Tensor& indices, IntArrayRef kernel_size,
+                  IntArrayRef stride, IntArrayRef padding,
+                  const std::optional<std::vector<int64_t>>& output_size) {
+  static constexpr OperationTraits traits{.name = "max_unpool",
+                                          .observed = false,
+                                          .casts = {policy::Cast::float32, policy::Cast::none}};
+  return through_door<&do_max_unpool>(traits, input, indices, kernel_size, stride, padding,
+                                      output_size);
 }
 
 Tensor lp_pool(const Tensor& input, double norm_type, IntArrayRef kernel_size, IntArrayRef stride,

@@ -56,6 +56,7 @@ class OutputSize {
   OutputSize() = default;
   OutputSize(std::nullopt_t) {}
   OutputSize(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
+  OutputSize(int64_t size) : sizes_(std::vector<int64_t>{size}) {}
   OutputSize(IntArrayRef sizes) : sizes_(sizes.vec()) {}
   OutputSize(std::vector<int64_t> sizes) : sizes_(std::move(sizes)) {}
   template <class List>

@@ -43,6 +43,8 @@ template <size_t D, PaddingMode Mode, class Derived>
 class PadModule : public OptionsModule<PadOptions<D>, Derived> {
  public:
   using OptionsModule<PadOptions<D>, Derived>::OptionsModule;
+  explicit PadModule(std::initializer_list<int64_t> padding)
+      : PadModule(PadOptions<D>{ExpandingArray<D * 2>(padding)}) {}
   void settings(Settings& out) const override { show_padding(out, Mode, this->options.padding); }
   Tensor forward(const Tensor& input) {
     return functional::pad(input, this->options.padding, Mode);

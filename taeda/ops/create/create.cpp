@@ -1,6 +1,8 @@
 #include "taeda/ops/create/create.h"
 
+#include <atomic>
 #include <cmath>
+#include <limits>
 
 #include "bodies/create.h"
 #include "bodies/tensor_methods.h"
@@ -13,7 +15,9 @@
 #include "taeda/kernels/copy.h"
 #include "taeda/kernels/create.h"
 #include "taeda/ops/create/create_common.h"
+#include "taeda/ops/create/determinism.h"
 #include "taeda/ops/create/stored.h"
+#include "taeda/ops/create/unwritten.h"
 #include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/pointwise.h"
 #include "taeda/ops/meta_guard.h"
@@ -29,6 +33,7 @@ namespace {
 
 using detail::device_of;
 using detail::finish;
+using detail::finish_empty;
 
 /// Fills memory that nobody has seen: unlike fill_, it counts as no change.
 void fill_new(const Tensor& out, const Scalar& value) { detail::fill_elements(out, value); }
@@ -52,6 +57,19 @@ ScalarType dtype_of_number(const Scalar& value) {
   return value.is_complex() ? to_complex_type(get_default_dtype()) : kBool;
 }
 
+constinit std::atomic<bool> deterministic{false}, warn_only_mode{false}, fill_memory{true};
+
+/// What stands in memory that was not written to.
+Scalar unwritten(ScalarType dtype) {
+  if (is_floating_point(dtype) || is_complex(dtype))
+    return std::numeric_limits<double>::quiet_NaN();
+  if (dtype == kBool) return true;
+  if (dtype == kUInt64) return std::numeric_limits<uint64_t>::max();
+  const int64_t bits = 8 * element_size(dtype);
+  const bool has_sign = dtype == kChar || dtype == kShort || dtype == kInt || dtype == kLong;
+  return static_cast<int64_t>(~uint64_t{0} >> (64 - bits + (has_sign ? 1 : 0)));
+}
+
 TensorOptions like(const Tensor& t, const TensorOptions& o) {
   return o.dtype(o.dtype_or(t.dtype()))
       .device(o.has_device() ? o.device() : t.device())
@@ -60,16 +78,37 @@ TensorOptions like(const Tensor& t, const TensorOptions& o) {
 
 }  // namespace
 
+void use_deterministic_algorithms(bool mode, bool warn_only) {
+  deterministic = mode;
+  warn_only_mode = warn_only;
+}
+bool are_deterministic_algorithms_enabled() { return deterministic; }
+bool is_deterministic_algorithms_warn_only_enabled() { return warn_only_mode; }
+
+void set_fill_uninitialized_memory(bool fill) { fill_memory = fill; }
+bool fills_uninitialized_memory() { return fill_memory; }
+
+bool detail::must_fill_memory() {
+  return deterministic.load(std::memory_order_relaxed) &&
+         fill_memory.load(std::memory_order_relaxed);
+}
+
+void detail::fill_unwritten(const Tensor& t, int64_t from) {
+  const auto n = static_cast<int64_t>(t.storage().nbytes()) / t.element_size();
+  if (t.is_meta() || from >= n) return;
+  fill_new(make_alias(t, Layout{{n - from}, {1}, from}, t.dtype()), unwritten(t.dtype()));
+}
+
 Tensor empty(IntArrayRef sizes, const TensorOptions& options, std::optional<MemoryFormat> format) {
   const TensorOptions o = format ? options.memory_format(format) : options;
   if (o.has_layout()) [[unlikely]]
     return detail::sparse_empty(sizes, o);
   if (o.memory_format() == MemoryFormat::Contiguous && !o.pinned_memory())
-    return finish(make_tensor(sizes, o.dtype(), device_of(o)), o);
+    return finish_empty(make_tensor(sizes, o.dtype(), device_of(o)), o);
   const Layout layout{sizes, strides_in(sizes, o.memory_format()), 0};
   Tensor out = make_tensor(layout, o.dtype(), device_of(o));
   if (o.pinned_memory()) out = out.pin_memory();
-  return finish(std::move(out), o);
+  return finish_empty(std::move(out), o);
 }
 
 Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o) {
@@ -81,7 +120,7 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
   const int64_t item = element_size(o.dtype());
   const Tensor memory =
       make_tensor(IntArrayRef(layout.checked_storage_nbytes(item) / item), o.dtype(), device_of(o));
-  return finish(wrap(memory.storage(), layout, o.dtype()), o);
+  return finish_empty(wrap(memory.storage(), layout, o.dtype()), o);
 }
 
 Tensor do_zeros(IntArrayRef sizes, const TensorOptions& o) {
@@ -113,7 +152,7 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options,
   const MemoryFormat wanted = o.memory_format_opt().value_or(MemoryFormat::Preserve);
   if (o.pinned_memory() || wanted != MemoryFormat::Preserve) return empty(self.sizes(), o);
   const Layout layout{self.sizes(), strides_like(self.layout()), 0};
-  return finish(make_tensor(layout, o.dtype(), device_of(o)), o);
+  return finish_empty(make_tensor(layout, o.dtype(), device_of(o)), o);
 }
 
 Tensor do_full_like(const Tensor& self, const Scalar& value, const TensorOptions& o,

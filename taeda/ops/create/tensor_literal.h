@@ -20,7 +20,7 @@ class TensorLiteral {
       : dtype_(dtype_of<T>()), number_(value) {}
   template <class T>
   TensorLiteral(std::complex<T> value)
-      : dtype_(to_complex_type(get_default_dtype())), number_(value) {}
+      : dtype_(dtype_of<complex<T>>()), number_(value) {}
   template <class T>
   TensorLiteral(complex<T> value) : TensorLiteral(std::complex<T>(value)) {}
   /// Throws Error unless all entries have the same sizes.

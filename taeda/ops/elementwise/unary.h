@@ -115,7 +115,7 @@ Tensor angle(const Tensor& self);
 /// [in-place: own, also: clip, dtypes: floating integral bool]
 Tensor clamp(const Tensor& self, const OptionalScalar& min, const OptionalScalar& max = {});
 /// [in-place: own, also: clip, dtypes: floating integral bool, shape: broadcast]
-Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
+Tensor clamp(const Tensor& self, const std::optional<Tensor>& min = {},
              const std::optional<Tensor>& max = {});
 /// [in-place: own, not also, dtypes: floating integral bool, shape: broadcast]
 Tensor clamp_min(const Tensor& self, const Scalar& min);

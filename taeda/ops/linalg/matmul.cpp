@@ -23,6 +23,12 @@ void check_matrix_dtypes(const Tensor& a, const Tensor& b) {
               " != ", detail::type_name(b.dtype()));
 }
 
+/// The same where something is added to the product.
+void check_addmm_dtypes(const Tensor& a, const Tensor& b) {
+  TAEDA_CHECK(a.dtype() == b.dtype(), "mat1 and mat2 must have the same dtype, but got ", a.dtype(),
+              " and ", b.dtype());
+}
+
 void check_dtypes(const Tensor& a, const Tensor& b) {
   TAEDA_CHECK(a.dtype() == b.dtype(), "expected scalar type ", a.dtype(), " but found ", b.dtype());
 }
@@ -99,7 +105,7 @@ void record_addmm(const char* name, const Tensor& out, const Tensor& self, const
 void check_addmm(const Tensor& self, const Tensor& a, const Tensor& b) {
   check_same_device("addmm", {&self, &a, &b});
   check_mm_shapes("addmm", a, b);
-  check_matrix_dtypes(a, b);
+  check_addmm_dtypes(a, b);
   check_addend("mat2", self, b, {a.size(0), b.size(1)});
 }
 
@@ -280,6 +286,35 @@ static Tensor product_in(ScalarType dtype, const Tensor& a, const Tensor& b) {
   return out;
 }
 
+/// Records what `linear` computed as the product that it is, with that operation's operands in its
+/// order: leaves hear of their gradients in it.
+static void record_linear(const Tensor& out, const Tensor& input, const Tensor& weight,
+                          const Tensor& bias) {
+  const int64_t k = input.size(-1), n = weight.size(0);
+  const int64_t rows = product(input.sizes().slice(0, static_cast<size_t>(input.dim()) - 1));
+  const size_t first = bias.defined() ? 1 : 0;  // operand of the product
+  const autograd::Input operands[] = {bias, input, weight};
+  record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out,
+         ArrayRef<autograd::Input>(operands).slice(1 - first),
+         [x = save_if(weight.requires_grad(), input, "input"),
+          w = save_if(input.requires_grad(), weight, "weight"), shape = DimVector(input.sizes()),
+          rows, n, k, dtype = weight.dtype(), first](const Tensor& g, Needs needs) {
+           const Tensor flat = g.dim() == 2 ? g : g.reshape({rows, n});
+           TensorVec grads(first + 2);
+           if (first && needs[0]) grads[0] = flat;  // the engine sums it over the rows
+           if (needs[first]) {
+             grads[first] = product_in(flat.dtype(), flat, conjugate(w.unpack()));
+             if (shape.size() != 2) grads[first] = grads[first].reshape(shape);
+           }
+           if (needs[first + 1]) {
+             const Tensor left = x.unpack();
+             grads[first + 1] = product_in(
+                 dtype, flat.t(), conjugate(left.dim() == 2 ? left : left.reshape({rows, k})));
+           }
+           return grads;
+         });
+}
+
 /// `linear` without autocast; `keeps_weight` allows float32 weights beside a 16-bit input.
 static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         bool keeps_weight) {
@@ -298,7 +333,8 @@ static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor&
   sizes.back() = n;
   const int64_t rows = product(IntArrayRef(sizes).slice(0, sizes.size() - 1));
   check_inner(bias.defined() ? "addmm" : "mm", rows, k, weight.size(1), n);
-  if (!keeps_weight) check_matrix_dtypes(input, weight);
+  if (!keeps_weight)
+    bias.defined() ? check_addmm_dtypes(input, weight) : check_matrix_dtypes(input, weight);
   if (bias.defined()) {
     check_same_device("linear", {&input, &bias});
     check_addend("mat2", bias, weight, {rows, n});
@@ -312,25 +348,7 @@ static Tensor linear_of(const Tensor& input, const Tensor& weight, const Tensor&
     product_into(relayout(out, Layout{{rows, n}, {n, 1}, out.storage_offset()}),
                  input.reshape({rows, k}), weight_t, bias);
   }
-  if (wants_grad(input, weight, bias))
-    record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
-           [x = save_if(weight.requires_grad(), input, "input"),
-            w = save_if(input.requires_grad(), weight, "weight"), shape = DimVector(input.sizes()),
-            rows, n, k, dtype = weight.dtype()](const Tensor& g, Needs needs) {
-             const Tensor flat = g.dim() == 2 ? g : g.reshape({rows, n});
-             TensorVec grads{{}, {}, {}};
-             if (needs[0]) {
-               grads[0] = product_in(flat.dtype(), flat, conjugate(w.unpack()));
-               if (shape.size() != 2) grads[0] = grads[0].reshape(shape);
-             }
-             if (needs[1]) {
-               const Tensor left = x.unpack();
-               grads[1] = product_in(dtype, flat.t(),
-                                     conjugate(left.dim() == 2 ? left : left.reshape({rows, k})));
-             }
-             if (needs[2]) grads[2] = flat;  // the engine sums it over the rows
-             return grads;
-           });
+  if (wants_grad(input, weight, bias)) record_linear(out, input, weight, bias);
   return out;
 }
 

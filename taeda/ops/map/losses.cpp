@@ -102,34 +102,43 @@ bool of_classes(MapCall& call) {
   return true;
 }
 
+/// The lengths of the targets of all samples, [samples, N]; those of argument `i` become a list of
+/// all.
+Tensor lengths_of_all(MapCall& call, size_t i) {
+  if (call.is(i, Kind::Tensor)) {
+    const Tensor lengths = call.tensor(i).reshape({call.samples, -1});
+    call.tensor(i) = lengths.flatten();
+    return lengths;
+  }
+  IntArrayRef& lengths = call.at<IntArrayRef>(i);
+  DimVector all;
+  for (int64_t b = 0; b < call.samples; ++b)
+    for (const int64_t n : lengths) all.push_back(n);
+  lengths = call.keep(std::move(all));
+  return taeda::tensor(std::vector<int64_t>(lengths.begin(), lengths.end()))
+      .view({call.samples, -1});
+}
+
 /// Alignments: the batches of all samples are one, in which a sample without a batch is one of one.
 bool alignment(MapCall& call) {
-  if (call.is(2, Kind::Tensor)) return !call.is_mapped(2) && !call.is_mapped(3) && by_parts(call);
-  const int64_t dims = call.operand(0)->dims;
+  const int64_t dims = call.operand(0)->dims, target_dims = call.operand(1)->dims;
   if (dims < 2 || dims > 3 || call.samples == 0) return false;
+  // Targets that stand one behind the other have as many labels in each sample.
+  if (target_dims == 1 && call.is_mapped(3)) return false;
   call.expand_all();
   Tensor &scores = call.tensor(0), &targets = call.tensor(1);
   if (dims == 2) scores = scores.unsqueeze(2);
   const int64_t batch = scores.size(2);
   scores = scores.movedim(0, 1).flatten(1, 2);
   targets = targets.flatten(0, 1);
-  for (const size_t i : {2, 3}) {
-    IntArrayRef& lengths = call.at<IntArrayRef>(i);
-    DimVector all;
-    for (int64_t b = 0; b < call.samples; ++b)
-      for (const int64_t n : lengths) all.push_back(n);
-    lengths = call.keep(std::move(all));
-  }
+  lengths_of_all(call, 2);
+  const Tensor lengths = lengths_of_all(call, 3);
   ReductionArg& given = call.at<ReductionArg>(5);
   const Reduction reduction = given;
   given = Reduction::None;
-  Tensor all = call.run_one();
-  if (reduction == Reduction::Mean) {
-    const IntArrayRef lengths = call.at<IntArrayRef>(3);
-    const Tensor divisor = taeda::tensor(std::vector<int64_t>(lengths.begin(), lengths.end()));
-    all = all.div(divisor.to(all.device(), all.dtype()).clamp_min(1));
-  }
-  all = all.unflatten(0, {call.samples, batch});
+  Tensor all = call.run_one().unflatten(0, {call.samples, batch});
+  if (reduction == Reduction::Mean)
+    all = all.div(lengths.to(all.device(), all.dtype()).clamp_min(1));
   call.results = {dims == 2 ? all.squeeze(1) : reduced(all, reduction)};
   return true;
 }

@@ -167,7 +167,9 @@ Table make_table() {
   add(table, refuse_dynamic,
       "nonzero unique unique_consecutive unique_dim unique_dim_consecutive where");
   add(table, masked_select, "masked_select");
-  add(table, by_parts, "isin linalg_householder_product masked_scatter");
+  add(table, by_parts,
+      "isin linalg_householder_product masked_scatter max_unpool multi_margin_loss "
+      "multilabel_margin_loss");
   add_shapes(table);
   add_reductions(table);
   add_products(table);

@@ -4,6 +4,8 @@
 
 #include "bodies/reduce.h"
 #include "taeda/autograd/record.h"
+#include "taeda/device/host_graph.h"
+#include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/elementwise/elementwise.h"
 #include "taeda/ops/reduce/reduce_common.h"
 #include "taeda/ops/shape/shape.h"
@@ -90,8 +92,7 @@ ScalarType bool_dtype(const Tensor& self) {
 }
 
 /// any and all over bool; other dtypes are compared with zero first.
-Tensor logical(const ReduceSlot& slot, const Tensor& self, OptionalIntArrayRef dims,
-               bool keepdim) {
+Tensor logical(const ReduceSlot& slot, const Tensor& self, OptionalIntArrayRef dims, bool keepdim) {
   if (dims.has_value() && (*dims).empty()) return self.ne(0).to(bool_dtype(self));
   const Tensor x = self.dtype() == kBool ? self : self.ne(0);
   const Reduced r(x, dims.has_value() ? *dims : IntArrayRef(), keepdim);
@@ -130,9 +131,8 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef sizes) {
   // Without a view of the sum, where only leading dimensions go: most often it is a bias's
   // gradient.
   const bool keep = dims.size() > static_cast<size_t>(lead);
-  const Tensor out = is_mapped(self)
-                         ? self.sum(dims, keep, self.dtype())
-                         : sum_impl("SumBackward1", self, dims, keep, self.dtype());
+  const Tensor out = is_mapped(self) ? self.sum(dims, keep, self.dtype())
+                                     : sum_impl("SumBackward1", self, dims, keep, self.dtype());
   return keep && lead > 0 ? out.reshape(sizes) : out;
 }
 
@@ -153,6 +153,22 @@ Tensor do_all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
 
 Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return self.ne(0).sum(dim); }
 
+namespace {
+
+/// What each element has of the exponentials' sum. Where that is 0 or infinite, those that are as
+/// large as it have equal shares, as those of `max` have.
+Tensor shares_of_sum(const Tensor& x, const Tensor& log_sum, const Reduced& r, IntArrayRef dims) {
+  const Tensor top = r.restore(log_sum), away = x.sub(top);
+  const bool look = detail::can_look_at_values(x.device()) && !is_mapped(x) && !is_mapped(log_sum);
+  if (x.is_complex() || (look && !log_sum.detach().isinf().any().item().toBool()))
+    return away.exp();
+  const Tensor infinite = top.isinf(), equal = x.eq(top).to(x.dtype());
+  const Tensor equals = equal.sum(dims, true);
+  return where(infinite, equal.div(equals), away.masked_fill(infinite, 0).exp());
+}
+
+}  // namespace
+
 // As PyTorch: subtracting the maximum unless it is infinite keeps exp in range.
 Tensor do_logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
   const Tensor x = is_integral(self.dtype(), true) ? self.to(get_default_dtype()) : self;
@@ -170,8 +186,8 @@ Tensor do_logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
   }
   if (wants_grad(x))
     record("LogsumexpBackward0", out, {x},
-           [r, x = save_tensor(x), y = save_output(out)](const Tensor& g) {
-             const Tensor share = x.unpack().sub(r.restore(y.unpack())).exp();
+           [r, list = DimVector(dims), x = save_tensor(x), y = save_output(out)](const Tensor& g) {
+             const Tensor share = shares_of_sum(x.unpack(), y.unpack(), r, list);
              return r.restore(g).mul(detail::conjugate(share));
            });
   return out;

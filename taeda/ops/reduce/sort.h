@@ -25,6 +25,10 @@ inline Tensor argsort(const Tensor& self, std::same_as<bool> auto /*stable*/, in
                       bool descending = false) {
   return argsort(self, dim, descending);
 }
+inline Tensor argsort(const Tensor& self, std::same_as<int> auto /*stable*/, int64_t dim,
+                      bool descending) {
+  return argsort(self, dim, descending);
+}
 /// The k largest (smallest) values along `dim`, in order, and where they were: both have size k
 /// there. Throws Error for a k outside of [0, size]. `sorted` is accepted
 /// for PyTorch's sake: the result is always in order.

@@ -6,6 +6,7 @@
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/create/copy.h"
 #include "taeda/ops/create/create_common.h"
+#include "taeda/ops/create/unwritten.h"
 #include "taeda/ops/dtype_words.h"
 #include "taeda/ops/shape/shape.h"
 #include "taeda/tensor/tensor.h"
@@ -62,15 +63,19 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> form
     return *this;
   }
   TAEDA_CHECK(storage().resizable(), "Trying to resize storage that is not resizable");
+  const bool fill = detail::must_fill_memory();
+  const int64_t had = static_cast<int64_t>(storage().nbytes()) / element_size();
   if (!detail::host_recording()) {
     storage().resize(static_cast<size_t>(needed));
     impl().set_layout(std::move(layout));
+    if (fill) detail::fill_unwritten(*this, had);
     return *this;
   }
   // What is recorded keeps addresses: this tensor alone gets other memory.
   const Tensor old = elements_of_storage(*this);
   const int64_t item = element_size();
   const Tensor grown = make_tensor({(needed + item - 1) / item}, dtype(), device());
+  if (fill) detail::fill_unwritten(grown);
   grown.narrow(0, 0, old.numel()).copy_(old);
   set_data(make_alias(grown, std::move(layout), dtype()));
   return *this;

@@ -138,7 +138,7 @@ WithDeviceImpl::WithDeviceImpl(AnyModule module, Device device)
 }
 
 PipeImpl::PipeImpl(const Sequential& module, int64_t chunks, const std::string& checkpoint)
-    : PipeImpl(module, PipeOptions(chunks).checkpoint(checkpoint)) {}
+    : PipeImpl(module, PipeConfig{.chunks = chunks, .checkpoint = checkpoint}) {}
 
 PipeImpl::PipeImpl(const Sequential& module, const PipeOptions& options) : options_(options) {
   check_options(options_);
@@ -253,4 +253,4 @@ void PipeImpl::to(Device, bool) { deny_moving(); }
 Module& PipeImpl::cuda(int) { deny_moving(); }
 Module& PipeImpl::cpu() { deny_moving(); }
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn

@@ -6,9 +6,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "taeda/base/arg.h"
+#include "taeda/base/option.h"
 #include "taeda/nn/containers/sequential.h"
 #include "taeda/parallel/pipe/report.h"
 
@@ -18,17 +19,29 @@ namespace detail {
 class Pipeline;
 }
 
-struct PipeOptions {
-  PipeOptions(int64_t chunks = 1) : chunks_(chunks) {}
+/// Options of Pipe, `nn::PipeConfig{.chunks = 8, .measure = true}`. A number of chunks below 1 and
+/// an unknown mode of checkpoints are ValueErrors.
+struct PipeConfig {
   /// Micro-batches that a batch is cut into along its first dimension; fewer where it is too small.
-  TAEDA_ARG(int64_t, chunks);
+  /// 1 by default.
+  Option<int64_t> chunks = 1;
   /// For which of them activations are computed again in backward instead of kept: "always",
-  /// "except_last" or "never". In evaluation mode: none.
-  TAEDA_ARG(std::string, checkpoint) = "except_last";
+  /// "except_last" (the default) or "never". In evaluation mode: none.
+  Option<std::string> checkpoint = std::string("except_last");
   /// The order of train_step's work; GPipe by default.
-  TAEDA_ARG(PipeSchedule, schedule) = PipeSchedule::GPipe;
-  /// Whether device events measure each step, in milliseconds, for `report()`.
-  TAEDA_ARG(bool, measure) = false;
+  Option<PipeSchedule> schedule = PipeSchedule::GPipe;
+  /// Whether device events measure each step, in milliseconds, for `report()`; false by default.
+  Option<bool> measure = false;
+};
+
+/// The same as a chain: `PipeOptions(8).measure(true)`.
+class PipeOptions : public PipeConfig {
+ public:
+  using Config = PipeConfig;
+  PipeOptions(int64_t chunks = 1) : Config{.chunks = chunks} {}
+  PipeOptions(PipeConfig options) : Config(std::move(options)) {}
+  TAEDA_OPTION(chunks)
+  TAEDA_OPTION(checkpoint) TAEDA_OPTION(schedule) TAEDA_OPTION(measure)
 };
 
 /// Names the device of a module in a Pipe, which moves it there: for modules without tensors that
@@ -120,8 +133,8 @@ class PipeImpl : public Module {
 };
 TAEDA_MODULE(Pipe);
 
-}  // namespace taeda::nn
+}  // namespace taeda::inline v0_2::nn
 
 namespace taeda::inline v0_2::distributed::pipeline::sync {
 using nn::Pipe, nn::WithDevice;
-}  // namespace taeda::distributed::pipeline::sync
+}  // namespace taeda::inline v0_2::distributed::pipeline::sync

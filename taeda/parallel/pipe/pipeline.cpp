@@ -145,12 +145,9 @@ Tensor Pipeline::forward(const std::vector<std::vector<Tensor>>& micro_batches, 
   const size_t n = micro_batches.size(), stages = stages_.size();
   Streams ways(*this, n);
   for (size_t i = 0; i < n; ++i) ways.give(i, micro_batches[i]);
-  std::vector<Order> orders;
-  for (size_t s = 0; s < stages; ++s)
-    orders.push_back(forward_only(order_of(PipeSchedule::GPipe, s, stages, n)));
   std::vector<Tensor> outputs;
   // Numbers of nodes, which order backward, rise with time on each device.
-  run_orders(orders, [&](const StageAction& a) {
+  run_orders(forward_orders(stages, n), [&](const StageAction& a) {
     const Ways::Values given = ways.take_values(a.stage, a.micro_batch);
     Form form;
     meter.start(a.stage);
@@ -187,4 +184,4 @@ void Pipeline::train_step(PipeSchedule schedule, const std::vector<Tensor>& inpu
   input_gradients = std::move(ways.input_gradients);
 }
 
-}  // namespace taeda::nn::detail
+}  // namespace taeda::inline v0_2::nn::detail

@@ -56,6 +56,13 @@ Order forward_only(const Order& order) {
   return out;
 }
 
+std::vector<Order> forward_orders(size_t stages, size_t micro_batches) {
+  std::vector<Order> out;
+  for (size_t s = 0; s < stages; ++s)
+    out.push_back(forward_only(order_of(PipeSchedule::GPipe, s, stages, micro_batches)));
+  return out;
+}
+
 void run_orders(const std::vector<Order>& orders,
                 const std::function<void(const StageAction& action)>& run) {
   size_t stages = 0, micro_batches = 0, left = 0;

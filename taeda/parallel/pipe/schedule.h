@@ -30,6 +30,8 @@ Order interleaved_order_of(size_t worker, size_t workers, size_t stages_per_work
 
 /// The order without its backward passes.
 Order forward_only(const Order& order);
+/// GPipe's forward passes of all stages.
+std::vector<Order> forward_orders(size_t stages, size_t micro_batches);
 
 /// Calls `run` for the actions of all workers, each worker's in its order and each action after
 /// those that it needs: forward after the forward of the stage before, backward after the backward
@@ -38,4 +40,4 @@ Order forward_only(const Order& order);
 void run_orders(const std::vector<Order>& orders,
                 const std::function<void(const StageAction& action)>& run);
 
-}  // namespace taeda::nn::detail
+}  // namespace taeda::inline v0_2::nn::detail

@@ -24,7 +24,11 @@ using taeda::detail::concat;
 
 size_t column_of(const data::CsvTable& table, const std::string& name, const char* which) {
   const auto found = std::find(table.names.begin(), table.names.end(), name);
-  if (found != table.names.end()) return static_cast<size_t>(found - table.names.begin());
+  if (found != table.names.end()) {
+    if (std::find(found + 1, table.names.end(), name) != table.names.end())
+      throw UsageError(table.path + " has two columns named '" + name + "'");
+    return static_cast<size_t>(found - table.names.begin());
+  }
   const std::string nearest = nearest_name(name, table.names);
   throw UsageError(table.path + " has no column '" + name + "'" + which +
                    (nearest.empty() ? "" : "; it has '" + nearest + "'"));

@@ -81,6 +81,7 @@ Source open_training(const TrainOptions& options, About& about) {
   }
   if (about.columns.empty())
     throw UsageError(options.data + " has no column besides the one to tell");
+  places_of(s.table, about);  // each is found again by its name
   drop_missing_rows(s.table, about, s.target);
   return s;
 }

@@ -67,15 +67,11 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
 
     def _divide(self):
         """Gives parameters to ranks, and makes the optimizer of this one's."""
-        sizes, parts = [0] * self.world_size, [[] for _ in range(self.world_size)]
+        elements, parts = [0] * self.world_size, [[] for _ in range(self.world_size)]
         for group in self.param_groups:
-            mine = [[] for _ in range(self.world_size)]
-            for param in sorted(group["params"], key=lambda p: p.numel(), reverse=True):
-                rank = sizes.index(min(sizes))
-                mine[rank].append(param)
-                sizes[rank] += param.numel()
-            for part, params in zip(parts, mine):
-                part.append({**group, "params": params})
+            owners, elements = _dist.give_out([p.numel() for p in group["params"]], elements)
+            for rank, part in enumerate(parts):
+                part.append({**group, "params": [p for p, owner in zip(group["params"], owners) if owner == rank]})
         self._parts = parts
         self.optim = self._optim_constructor([dict(group) for group in parts[self.rank]], **self._optim_defaults)
         for mine, group in zip(self.optim.param_groups, self.param_groups):  # defaults of the class

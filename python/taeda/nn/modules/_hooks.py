@@ -169,6 +169,15 @@ def _spread(grads, places, count):
     return tuple(out)
 
 
+def _replacement(replaced, given, kind, what):
+    """What a hook gives in the place of gradients: as many."""
+    replaced = replaced if isinstance(replaced, tuple) else (replaced,)
+    if len(replaced) != len(given):
+        raise RuntimeError(f"Backward {kind} returned an invalid number of {what}, got {len(replaced)}, but expected "
+                           f"{len(given)}")
+    return replaced
+
+
 class BackwardHooks:
     """The backward hooks of one call of a module: those before see the outputs' gradients, the others those of inputs, too."""
 
@@ -197,12 +206,8 @@ class BackwardHooks:
             replaced = hook(self.module, grad_input, self.grad_output)
             if replaced is None:
                 continue
-            replaced = replaced if isinstance(replaced, tuple) else (replaced,)
-            if len(replaced) != len(grad_input):
-                raise RuntimeError(f"Backward hook returned an invalid number of grad_input, got {len(replaced)}, but "
-                                   f"expected {len(grad_input)}")
-            grad_input = replaced
-            grads = tuple(replaced[i] for i in places)
+            grad_input = _replacement(replaced, grad_input, "hook", "grad_input")
+            grads = tuple(grad_input[i] for i in places)
         return grads
 
     def around_output(self, output):
@@ -222,11 +227,7 @@ class BackwardHooks:
                 replaced = hook(self.module, given)
                 if replaced is None:
                     continue
-                replaced = replaced if isinstance(replaced, tuple) else (replaced,)
-                if len(replaced) != len(given):
-                    raise RuntimeError(f"Backward pre hook returned an invalid number of grad_output, got {len(replaced)}, "
-                                       f"but expected {len(given)}")
-                given = replaced
+                given = _replacement(replaced, given, "pre hook", "grad_output")
             self.grad_output = given
             if not self.has_inputs:
                 if self.hooks:
@@ -237,3 +238,14 @@ class BackwardHooks:
             return tuple(given[i] for i in places)
         graph.register_prehook(node, call)
         return values[0] if single else values
+
+
+def take_off(module, kind, name, missing):
+    """Removes the hook before forward that is of a class and for the parameter `name`. Gives the module; a ValueError that says
+    `missing` where there is none."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(missing)

@@ -3,6 +3,7 @@
 from ... import _C
 from ...autograd.modes import no_grad
 from ..._tensors.parameter import Parameter, UninitializedParameter
+from ..modules._hooks import take_off
 
 _F = _C._functional
 
@@ -80,9 +81,4 @@ def remove_spectral_norm(module, name="weight"):
     >>> nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Linear(3, 2))).weight.shape
     torch.Size([2, 3])
     """
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    return take_off(module, SpectralNorm, name, f"spectral_norm of '{name}' not found in {module}")

@@ -3,6 +3,7 @@
 
 from ... import _C
 from ..._tensors.parameter import Parameter, UninitializedParameter
+from ..modules._hooks import take_off
 from ..._core.warnings import warn
 
 
@@ -66,9 +67,4 @@ def remove_weight_norm(module, name="weight"):
     >>> nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(3, 2))).weight.shape
     torch.Size([2, 3])
     """
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    return take_off(module, WeightNorm, name, f"weight_norm of '{name}' not found in {module}")

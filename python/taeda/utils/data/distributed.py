@@ -1,12 +1,15 @@
 """The share of a data set that one of several processes visits."""
 
 import math
+import typing
 
 from ... import _C
 from .sampler import Sampler
 
+_T = typing.TypeVar("_T", covariant=True)
 
-class DistributedSampler(Sampler[int]):
+
+class DistributedSampler(Sampler[_T]):
     """Every `num_replicas`-th number of an order that all processes agree on, beginning with `rank`; scalars.
 
     dataset: of which the length is taken

@@ -157,12 +157,9 @@ class Pipe(Module):
         parts = self._parts(inputs)
         recomputed = {"always": len(parts), "except_last": len(parts) - 1, "never": 0}[self.checkpoint]
         recomputed = recomputed if self.training and _C.is_grad_enabled() else 0
-        count = len(self.partitions)
         # The order of queueing is the order in which devices can work, and backward its reverse.
-        for clock in range(len(parts) + count - 1):
-            for stage in range(max(0, clock - len(parts) + 1), min(clock, count - 1) + 1):
-                part = clock - stage
-                parts[part] = self._run(stage, parts[part], part < recomputed)
+        for stage, part in _parallel.forward_order(len(self.partitions), len(parts)):
+            parts[part] = self._run(stage, parts[part], part < recomputed)
         out = _together(parts)
         if type(out) is Tensor:
             out.__class__ = PipeOutput
