@@ -145,6 +145,8 @@ TEST(OutForms, RecordNothing) {
       "add(): functions with out=... arguments don't support automatic differentiation, but one of "
       "the arguments requires grad.";
   EXPECT_THAT(error_of([&] { add_out(out, a, a); }), ::testing::HasSubstr(refused));
+  EXPECT_THAT(error_of([&] { clamp_out(out, a.detach(), std::nullopt, a); }),
+              ::testing::HasSubstr("clamp(): functions with out=..."));
   Tensor leaf = empty({1}).requires_grad_();
   EXPECT_THAT(error_of([&] { add_out(leaf, a.detach(), a.detach()); }),
               ::testing::HasSubstr(refused));

@@ -189,7 +189,8 @@ def out_call(operation):
 
 def out_inputs(operation):
     """", self, other": the tensors that the form with `out` checks."""
-    return "".join(f", {a.name}" for a in out_arguments(operation) if a.is_tensor or a.type == "TensorList")
+    given = {"const Tensor&": "{0}", "TensorList": "{0}", "const std::optional<Tensor>&": "{0} ? TensorList(*{0}) : TensorList()"}
+    return "".join(f", {given[a.type].format(a.name)}" for a in out_arguments(operation) if a.type in given)
 
 
 def written_out(space, operation, call):

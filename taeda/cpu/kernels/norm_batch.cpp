@@ -112,8 +112,8 @@ void sum_rows(const Planes& p, int64_t width, A* sums, Add&& add) {
     for (int64_t i = 0; i < p.repeat; ++i) sums[c] += total[c * p.repeat + i];
 }
 
-/// Sums of every channel, divided by the count, of what `Sum` makes of a number and of its channel's
-/// number in `around`.
+/// Sums of every channel, divided by the count, of what `Sum` makes of a number and of its
+/// channel's number in `around`.
 template <class Sum, class T, class A>
 void channel_means(const Planes& p, const Tensor& in, const A* around, A* out) {
   const A count = static_cast<A>(p.per_channel());
