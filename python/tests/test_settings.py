@@ -61,6 +61,8 @@ def test_deterministic_memory():
         assert torch.utils.deterministic.fill_uninitialized_memory is True
         torch.utils.deterministic.fill_uninitialized_memory = False
         assert torch.utils.deterministic.fill_uninitialized_memory is False
+        with pytest.raises(RuntimeError, match="expected a bool, but got int"):
+            torch.utils.deterministic.fill_uninitialized_memory = 3
         assert torch.ones(1000).resize_(4).isnan().sum() == 0
     finally:
         torch.utils.deterministic.fill_uninitialized_memory = True

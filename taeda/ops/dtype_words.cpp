@@ -27,6 +27,12 @@ const char* detail::type_name(ScalarType t) {
   }
 }
 
+std::string detail::tensor_type_name(const Tensor& t) {
+  const std::string device = t.is_cpu() ? "" : t.device().str();
+  return concat("torch.", device.substr(0, device.find(':')), device.empty() ? "" : ".",
+                to_string(t.dtype()), "Tensor");
+}
+
 void detail::check_number(ScalarType t, const Scalar& number) {
   switch (t) {
     case kUInt16: return static_cast<void>(number.to<uint16_t>());

@@ -1,6 +1,8 @@
 // How errors about dtypes are worded. Not part of the public interface.
 #pragma once
 
+#include <string>
+
 #include "taeda/base/scalar.h"
 #include "taeda/tensor/tensor.h"
 
@@ -8,6 +10,9 @@ namespace taeda::inline v0_2::detail {
 
 /// The dtype's name in C++, as in some of PyTorch's errors: "long int", "c10::complex<float>".
 const char* type_name(ScalarType t);
+/// The tensor's dtype and device as PyTorch's older errors call them: "torch.FloatTensor",
+/// "torch.cuda.FloatTensor".
+std::string tensor_type_name(const Tensor& t);
 
 /// Throws Error, in PyTorch's words, if dtype t has no such number: "value cannot be converted to
 /// type float without overflow".

@@ -16,6 +16,8 @@ class _Deterministic(types.ModuleType):
 
     @fill_uninitialized_memory.setter
     def fill_uninitialized_memory(self, mode):
+        if not isinstance(mode, bool):
+            raise RuntimeError(f"expected a bool, but got {type(mode).__name__}")
         _C._set_fill_uninitialized_memory(mode)
 
 

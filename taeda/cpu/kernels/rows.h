@@ -122,10 +122,11 @@ A row_square_sum(const A* x, A center, int64_t n) {
 /// Moments of a row, from a mean that is far from zero and the variance around it.
 template <class A>
 [[gnu::noinline]] Moments<A> exact_row_moments(const A* x, A mean, A variance, int64_t n) {
+  const A distances = sum_of_blocks(0, n, [x, mean](int64_t begin, int64_t count) {
+    return reduce_row(DistanceReduce<A>{}, x + begin, count, mean);
+  });
   Moments<A> m{mean, variance};
-  m.correct(sum_of_blocks(0, n, [x, mean](int64_t begin, int64_t count) {
-              return reduce_row(DistanceReduce<A>{}, x + begin, count, mean);
-            }) / static_cast<A>(n));
+  m.correct(distances / static_cast<A>(n));
   return m;
 }
 

@@ -5,6 +5,7 @@
 #include "taeda/device/host_graph.h"
 #include "taeda/ops/create/create.h"
 #include "taeda/ops/door.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/compare.h"
 #include "taeda/ops/nn/embedding.h"
 #include "taeda/ops/nn/resample.h"
@@ -104,13 +105,6 @@ Bags bags_of(const Tensor& offsets, int64_t length, bool include_last, Device de
   return {make_mapped(positions.to(device), levels), make_mapped(outside.to(device), levels)};
 }
 
-/// "torch.FloatTensor": a type as PyTorch's older errors call it.
-std::string type_text(const Tensor& t) {
-  const std::string of_device = t.is_cpu() ? "" : t.device().str();
-  return taeda::detail::concat("torch.", of_device.substr(0, of_device.find(':')),
-                               of_device.empty() ? "" : ".", to_string(t.dtype()), "Tensor");
-}
-
 void check_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
   if (const std::optional<int64_t> padding = o.padding_idx(); padding && weight.dim() == 2)
     TAEDA_CHECK(*padding >= -weight.size(0) && *padding < weight.size(0),
@@ -131,7 +125,8 @@ void check_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFunc
   TAEDA_CHECK(o.per_sample_weights().dtype() == weight.dtype(),
               "Expected tensor for argument #1 'weight' to have the same type as tensor for "
               "argument #1 'per_sample_weights'; but type ",
-              type_text(weight), " does not equal ", type_text(o.per_sample_weights()),
+              taeda::detail::tensor_type_name(weight), " does not equal ",
+              taeda::detail::tensor_type_name(o.per_sample_weights()),
               " (while checking arguments for embedding_bag)");
   TAEDA_CHECK_NOT_IMPLEMENTED(o.mode().is_sum(),
                               "embedding_bag: per_sample_weights was not null. per_sample_weights "

@@ -34,8 +34,9 @@ void check_class_indices(const char* op, const Tensor& input, const Tensor& targ
   check_same_device(op, {&input, &target, &weight});
   if (input.dim() == 1) {
     TAEDA_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
-    TAEDA_CHECK(target.dim() == 0 || target.numel() == 1,
-                "size mismatch (got input: ", input.sizes(), ", target: ", target.sizes(), ")");
+    TAEDA_CHECK_VALUE(
+        target.dim() == 0 || target.numel() == 1,
+        "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
   } else {
     const int64_t got = target.dim() > 0 ? target.size(0) : 1;
     TAEDA_CHECK_VALUE(input.size(0) == got, "Expected input batch_size (", input.size(0),

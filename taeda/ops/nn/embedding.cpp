@@ -4,6 +4,7 @@
 #include "taeda/autograd/record.h"
 #include "taeda/base/error.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/reduce/sort.h"
 #include "taeda/ops/sparse/sparse_common.h"
 
@@ -49,7 +50,8 @@ Tensor do_embedding(const Tensor& weight, const Tensor& indices, int64_t padding
   TAEDA_CHECK(indices.dtype() == kLong || indices.dtype() == kInt,
               "Expected tensor for argument #1 "
               "'indices' to have one of the following scalar types: Long, Int; but got ",
-              to_string(indices.dtype()), " instead (while checking arguments for embedding)");
+              detail::tensor_type_name(indices),
+              " instead (while checking arguments for embedding)");
   const int64_t rows = weight.sizes()[0];
   // 0 and -1, which means none, are there where no row is, too.
   TAEDA_CHECK((padding_idx >= -rows && padding_idx < rows) || padding_idx == 0 || padding_idx == -1,

@@ -8,6 +8,7 @@
 #include "taeda/base/error.h"
 #include "taeda/base/warning.h"
 #include "taeda/ops/create/create.h"
+#include "taeda/ops/dtype_words.h"
 #include "taeda/ops/elementwise/arithmetic.h"
 #include "taeda/ops/meta_guard.h"
 #include "taeda/ops/nn/unfold_backward.h"
@@ -31,10 +32,10 @@ struct StftCall {
 
   std::string str() const {
     std::ostringstream out;
-    out << name << '(' << spelled(self) << self.sizes() << ", n_fft=" << n_fft
+    out << name << '(' << detail::tensor_type_name(self) << self.sizes() << ", n_fft=" << n_fft
         << ", hop_length=" << hop_length << ", win_length=" << win_length << ", window=";
     if (window.defined())
-      out << spelled(window) << '{' << window.sizes() << '}';
+      out << detail::tensor_type_name(window) << '{' << window.sizes() << '}';
     else
       out << "None";
     out << ", normalized=" << normalized << ", onesided=";
@@ -44,11 +45,6 @@ struct StftCall {
       out << "None";
     out << ')';
     return out.str();
-  }
-
- private:
-  static std::string spelled(const Tensor& t) {
-    return std::string("torch.") + to_string(t.dtype()) + "Tensor";
   }
 };
 

@@ -190,6 +190,8 @@ const std::vector<Row> wrong_layers = {
             "Target -1 is out of bounds."),
     REFUSED(ValueError, nll_loss(square(), tensor({0, 1}, kLong)),
             "Expected input batch_size (4) to match target batch_size (2)."),
+    REFUSED(ValueError, nll_loss(numbers(), tensor({0, 1, 2}, kLong)),
+            "For 1D input, 1D target must have size 1, but got target size: 3"),
     REFUSED(Error, nll_loss(square(), rand({4})),
             "expected target dtype to be Long or Byte, but got Float"),
     REFUSED(Error, nll_loss(rand({2, 3, 1}), zeros({2, 1}, kByte)),

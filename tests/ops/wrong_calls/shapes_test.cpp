@@ -314,8 +314,10 @@ const std::vector<Row> wrong_shapes = {
             "one_hot is only applicable to index tensor of type LongTensor."),
     REFUSED(IndexError, embedding(square(), tensor({4}, kLong)), "index out of range in self"),
     REFUSED(IndexError, embedding(square(), tensor({-1}, kLong)), "index out of range in self"),
-    REFUSED(Error, embedding(square(), tensor({0.5f})),
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types:"),
+    REFUSED(
+        Error, embedding(square(), tensor({0.5f})),
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+        "Long, Int; but got torch.FloatTensor instead (while checking arguments for embedding)"),
     REFUSED(Error, embedding(image(), tensor({0}, kLong)), "'weight' must be 2-D"),
     REFUSED(Error, numbers().item<float>(),
             "a Tensor with 4 elements cannot be converted to Scalar"),
