@@ -1,16 +1,14 @@
 // `taeda trace`: what took the time in a Chrome trace. Format: "Trace Event Format" (Google, 2016).
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <map>
 
 #include "taeda/log/table.h"
 #include "taeda/log/terminal.h"
 #include "tools/taeda/command.h"
 #include "tools/taeda/json.h"
+#include "tools/taeda/trace_merge.h"
 
 namespace taeda::tool {
 
@@ -107,9 +105,7 @@ void measure(Lane& lane, std::map<std::string, Operation>& operations) {
 }
 
 Trace read_trace(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
-  const Json content = Json::read(file);
+  const Json content = read_trace_file(path);
   const bool wrapped = content.is_object() && content.contains("traceEvents");
   const Json& events = wrapped ? content["traceEvents"] : content;
   if (!events.is_array())

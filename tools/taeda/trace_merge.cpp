@@ -235,10 +235,14 @@ std::string Collective::title() const {
   return name + " #" + std::to_string(sequence) + (place.empty() ? "" : " at " + place);
 }
 
-RankTrace read_rank_trace(const std::string& path, int64_t rank) {
+Json read_trace_file(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
-  const Json content = Json::read(file);
+  return Json::read(file);
+}
+
+RankTrace read_rank_trace(const std::string& path, int64_t rank) {
+  const Json content = read_trace_file(path);
   RankTrace out;
   out.path = path;
   out.rank = rank_of_name(path).value_or(rank);

@@ -34,6 +34,8 @@ struct RankTrace {
   size_t common = 0;  ///< collectives that tell
 };
 
+/// What a file holds; discarded if that is no JSON. Throws UsageError for one that cannot be read.
+Json read_trace_file(const std::string& path);
 /// Reads a file. `rank` is used where the file does not name one. Throws UsageError.
 RankTrace read_rank_trace(const std::string& path, int64_t rank);
 
