@@ -105,24 +105,18 @@ class Command:
     def is_host_code(self):
         return not self.file.endswith(".cu") and not self.file.endswith((".pch", "cmake_pch.hxx.cxx"))
 
-    def reading(self):
-        """The same command as a check that makes nothing; a precompiled header is used if it is there."""
-        pairs = list(zip(self.words, [*self.words[1:], ""]))
-        dropped = {i + shift for i, (word, _) in enumerate(pairs) if word == "-o" for shift in (0, 1)}
-        kept = [word for i, word in enumerate(self.words) if i not in dropped and word != "-c"]
-        return [kept[0], "-fsyntax-only", "-w", *kept[1:]]
-
-    def syntax_check(self):
-        """The same command as a check that makes nothing, without a precompiled header."""
+    def syntax_check(self, with_header=False):
+        """The same command as a check that makes nothing; without a precompiled header, and so without what must be as it was
+        made, unless `with_header`."""
         words, skipped = [], False
         for word, following in zip(self.words, [*self.words[1:], ""]):
             if skipped:
                 skipped = False
-            elif word == "-o" or (word == "-include" and "cmake_pch" in following):
+            elif word == "-o" or (not with_header and word == "-include" and "cmake_pch" in following):
                 skipped = True
-            elif word not in ("-c", "-Winvalid-pch") and not re.fullmatch(r"-O\w*|-D_FORTIFY_SOURCE=\d", word):
+            elif word != "-c" and (with_header or not re.fullmatch(r"-Winvalid-pch|-O\w*|-D_FORTIFY_SOURCE=\d", word)):
                 words.append(word)
-        return [words[0], "-fsyntax-only", "-O0", "-w", *words[1:]]
+        return [words[0], "-fsyntax-only", *([] if with_header else ["-O0"]), "-w", *words[1:]]
 
 
 def commands(build):
