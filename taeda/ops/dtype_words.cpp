@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "taeda/base/error.h"
 #include "taeda/ops/create/create.h"
 
 namespace taeda::inline v0_2 {
